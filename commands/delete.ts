@@ -40,7 +40,8 @@ export async function confirmDelete(ports: BotPorts, caller: Caller, task: Task)
     messages = count;
   };
   const isDeleted = await ports.remover.remove(task, { reason: 'deleted', by: caller.user, retracted });
-  return isDeleted ? privately(deletedCard(task, messages)) : refused(notYetDeletable(task));
+  if (!isDeleted) return refused(notYetDeletable(task));
+  return privately(layOut([['Deleted: ', { code: shortId(task.id) }, '.'], messagesLeft(messages)]));
 }
 
 /** Returns the reason for which the caller may not delete a clip, or not yet; `null` if there is none. */
@@ -54,11 +55,12 @@ function refusalOf(caller: Caller, task: Task): Reply | null {
 
 function deleteQuestion(task: Task): Card {
   const { id, request } = task;
+  const last = lastDecision(task);
   return layOut(
     [
       [{ strong: 'Delete this clip?' }],
       [promptPart(typedPrompt(request), 200)],
-      signedOffLine(task),
+      last?.kind === 'signed_off' && decisionLine(last),
       small(
         'The clip, its prompt and its messages in the chat are deleted for everyone, which can’t be undone. Its price ',
         'stays in the books. What the video service holds isn’t deleted, nor are messages that I can no longer change.',
@@ -68,16 +70,7 @@ function deleteQuestion(task: Task): Card {
   );
 }
 
-function signedOffLine(task: Task): Line | null {
-  const last = lastDecision(task);
-  return last?.kind === 'signed_off' ? decisionLine(last) : null;
-}
-
-/** Confirms a deletion. @param messages outcome in the chat; `null` while they are still to be removed */
-function deletedCard({ id }: Pick<Task, 'id'>, messages: RetractionCount | null): Card {
-  return layOut([['Deleted: ', { code: shortId(id) }, '.'], messagesLeft(messages)]);
-}
-
+/** @param messages outcome in the chat; `null` while they are still to be removed */
 function messagesLeft(messages: RetractionCount | null): Line | null {
   if (messages === null) return ['Its messages in the chat can’t be removed just now. I’ll keep trying.'];
   const { kept } = messages;

@@ -20,7 +20,7 @@ import { administratorsOnly } from './sentences/access.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { isLibraryCommand } from './studio/library.ts';
 import { button } from './ui/buttons.ts';
-import { textCard } from './ui/card.ts';
+import { type Line, textCard } from './ui/card.ts';
 import { parseForm } from './ui/form-ids.ts';
 
 /** Command with its options and the parse errors. */
@@ -144,15 +144,14 @@ export async function runText(
   return addressing === 'message' && reply.kind === 'form' ? formByButton(ports, caller, reply.form.id) : reply;
 }
 
-const SHOTS_IN_MESSAGE = 'Write the shots below the word, one per line, attach a text file, or open the form.';
-
 /** Leads to the form of a storyboard by a button, since a message can open none. */
 async function formByButton(ports: BotPorts, caller: Caller, form: string): Promise<Reply> {
   const purpose = parseForm(form);
   const kept = purpose?.form === 'storyboard' ? purpose.task : null;
   const id = kept ?? (await ports.drafts.save(draftOf(caller, { request: { script: '' } }))).draft.id;
   const buttons = [button({ action: 'fix', draft: id }, 'Open the form', 'primary')];
-  return privately({ ...textCard([SHOTS_IN_MESSAGE]), buttons });
+  const line: Line = ['Write the shots below the word, one per line, attach a text file, or open the form.'];
+  return privately({ ...textCard(line), buttons });
 }
 
 /** Adds the attached files to the parsed text; files alone are a `create` without its prompt. */

@@ -1,8 +1,7 @@
-import { isBlind, isContentRemoved, type Task } from '#src/tasks/index.ts';
+import { isBlind, isContentRemoved } from '#src/tasks/index.ts';
 import { checkRetry } from '#src/videos/index.ts';
-import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
-import { type BotPorts, refused, type Subcommand } from './input/subcommand.ts';
+import { refused, type Subcommand } from './input/subcommand.ts';
 import { findTask, TASK_ID } from './input/task-lookup.ts';
 import { askBeforeShowing } from './orders/offers.ts';
 import { placedReply, placeOrder } from './orders/place-order.ts';
@@ -24,17 +23,13 @@ export const retry: Subcommand = {
   run: async (ports, caller, given) => {
     const id = optionValue(given, 'id') ?? '';
     const task = await findTask(ports, caller, id);
-    return task === undefined ? refused(unknownTask(id)) : retryByCommand(ports, caller, task);
+    if (task === undefined) return refused(unknownTask(id));
+    if (isUndecided(task)) return refused(UNDECIDED);
+    if (isContentRemoved(task)) return refused(PROMPT_REMOVED);
+    if (isBlind(task)) return refused(BLIND_UNTIL_REVEAL);
+    const question = await askBeforeShowing(ports, caller, task);
+    if (question !== null) return question;
+    const checked = checkRetry(ports.catalog(), task.request);
+    return placedReply(await placeOrder(ports, caller, checked, { retryOf: task.id }));
   },
 };
-
-/** Orders a task's request again, checked and priced by the current catalog; a new task for each use of the command. */
-async function retryByCommand(ports: BotPorts, caller: Caller, original: Task): Promise<Reply> {
-  if (isUndecided(original)) return refused(UNDECIDED);
-  if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
-  if (isBlind(original)) return refused(BLIND_UNTIL_REVEAL);
-  const question = await askBeforeShowing(ports, caller, original);
-  if (question !== null) return question;
-  const checked = checkRetry(ports.catalog(), original.request);
-  return placedReply(await placeOrder(ports, caller, checked, { retryOf: original.id }));
-}

@@ -24,16 +24,9 @@ import { formatDay, formatMonth, monthName, zoneName } from './sentences/dates.t
 import { count, quoted } from './sentences/format.ts';
 import { unknownPerson } from './sentences/refusals.ts';
 import { type PageOf, pageButtons } from './ui/buttons.ts';
-import { type Block, type Columns, heading, type Line, layOut, type Part, table } from './ui/card.ts';
+import { type Block, type Columns, heading, type Line, layOut, type Part, present, table } from './ui/card.ts';
 
 const GROUPINGS: readonly SpendKey[] = ['person', 'model', 'channel'];
-
-/** Option of `/video usage` that sends the rows as a file. */
-const CSV_OPTION: OptionDeclaration = {
-  name: 'csv',
-  description: 'Sends you the rows as a file instead',
-  kind: 'flag',
-};
 
 const TYPED = /(?:^|\s)csv$/i;
 
@@ -81,7 +74,7 @@ const options: readonly OptionDeclaration[] = [
     choices: GROUPINGS.map((value) => ({ value, label: `By ${value}` })),
     defaultWords: 'person and model',
   },
-  CSV_OPTION,
+  { name: 'csv', description: 'Sends you the rows as a file instead', kind: 'flag' },
 ];
 
 /** `/video usage`: the spend of a month, with its limit and pace. */
@@ -101,17 +94,16 @@ export const usage: Subcommand = {
     const by = GROUPINGS.find((one) => one === typed) ?? null;
     const who = await anyoneNamed(ports, caller, named);
     const isMonth = /^\d{4}-(?:0[1-9]|1[0-2])$/.test(month);
-    const wrong = [...(who === null ? [unknownPerson(named)] : []), ...(isMonth ? [] : [notAMonth(month, period)])];
+    const wrong = present([
+      who === null && unknownPerson(named),
+      !isMonth && `month: ${quoted(month)} isn’t a month. Write year and month, such as ${period}.`,
+    ]);
     if (who === null || wrong.length > 0) return refused(...wrong);
     const person = who === 'everyone' ? null : who;
     if (isCsv || isSet(given, 'csv')) return sendUsageCsv(ports, caller, { month, who: person });
     return showUsage(ports, caller, { month, by, offset: 0 }, person);
   },
 };
-
-function notAMonth(given: string, example: string): string {
-  return `month: ${quoted(given)} isn’t a month. Write year and month, such as ${example}.`;
-}
 
 const DAY_MS = 86_400_000;
 /** Number of days with orders from which a month’s spend is projected. */

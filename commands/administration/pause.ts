@@ -28,8 +28,6 @@ const options: readonly OptionDeclaration[] = [
   { name: 'off', description: 'Ends the pause', kind: 'flag' },
 ];
 
-const REASON_MISSING = 'reason: say why, such as: we are over this month’s plan. Everyone who orders a clip reads it.';
-
 /** `/video pause`: stops the orders of a team, or allows them again. */
 export const pause: Subcommand = {
   declaration: {
@@ -44,7 +42,9 @@ export const pause: Subcommand = {
     const reason = optionValue(given, 'reason');
     const until = optionValue(given, 'until');
     if (isSet(given, 'off') || reason?.toLowerCase() === 'off') return resume(ports, caller);
-    if (reason === undefined) return until === undefined ? show(ports, caller, null) : refused(REASON_MISSING);
+    if (reason === undefined && until === undefined) return show(ports, caller, null);
+    if (reason === undefined)
+      return refused('reason: say why, such as: we are over this month’s plan. Everyone who orders a clip reads it.');
     const { timeZone } = await ports.settings.get(teamOf(caller));
     const nowMs = ports.clock.now();
     const untilMs = until === undefined ? undefined : momentOf(until, timeZone, nowMs);
@@ -52,16 +52,12 @@ export const pause: Subcommand = {
     const isEnd = untilMs !== undefined && untilMs !== null && untilMs > nowMs;
     const wanted: Pause = { reason, by: caller.user, atMs: nowMs, ...(isEnd ? { untilMs } : {}) };
     await ports.settings.change(teamOf(caller), byCommand(caller), { pause: wanted });
-    const isWrong = until !== undefined && !isEnd;
-    return show(ports, caller, 'paused', isWrong ? notAnEnd(until, untilMs === null ? 'unreadable' : 'past') : null);
+    if (until === undefined || isEnd) return show(ports, caller, 'paused');
+    const wrong = `${quoted(until, 40)} ${untilMs === null ? 'isn’t a time' : 'is over already'}`;
+    const problem = `The pause has no end: ${wrong}. Write 2h, 3 days, 14:00, 2026-11-30 or 2026-11-30 14:00.`;
+    return show(ports, caller, 'paused', problem);
   },
 };
-
-/** Says that a pause has no end, since the one that was given can't be read, or has passed. */
-function notAnEnd(given: string, why: 'unreadable' | 'past'): string {
-  const problem = why === 'past' ? 'is over already' : 'isn’t a time';
-  return `The pause has no end: ${quoted(given, 40)} ${problem}. Write 2h, 3 days, 14:00, 2026-11-30 or 2026-11-30 14:00.`;
-}
 
 async function resume(ports: BotPorts, caller: Caller): Promise<Reply> {
   const before = pauseAt(await ports.settings.get(teamOf(caller)), ports.clock.now());

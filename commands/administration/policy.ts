@@ -11,7 +11,7 @@ import {
   rulesAt,
   valueRules,
 } from '#src/teams/index.ts';
-import { type Catalog, isSameWord, RESOLUTIONS, type Resolution, type Style, styleNamed } from '#src/videos/index.ts';
+import { type Catalog, isSameWord, RESOLUTIONS, styleNamed } from '#src/videos/index.ts';
 import { ADD_OR_REMOVE, approverNamed, approverProblem, unknownApprover } from '../approvals/approvers.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
@@ -96,9 +96,6 @@ async function placeOf(ports: BotPorts, caller: Caller, typed: string | undefine
   return view ? { named: parent ?? channel, here } : null;
 }
 
-const LEAVES_NO_MODEL =
-  'With these rules, no model could make a clip: /video models shows what each offers. Nothing was changed.';
-
 async function change(ports: BotPorts, caller: Caller, given: GivenOptions, place: PolicyPlaceGiven): Promise<Reply> {
   const isRemoval = optionValue(given, 'change')?.toLowerCase() === 'remove';
   const { values, problems } = await readOptions<RuleName, RulesPatch[RuleName]>(given, {
@@ -111,7 +108,11 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, plac
   const changed = (before: Policy): Policy =>
     changedPolicy(before, place.named, patchOf(values, rulesOf(before, place), isRemoval));
   const { policy: stored = NO_POLICY, revision } = await ports.settings.get(teamOf(caller));
-  if (leavesNoModel(ports, changed(stored), place)) return refused(LEAVES_NO_MODEL);
+  const allowed = allowedCatalog(ports.catalog(), valueRules(rulesOf(changed(stored), place)));
+  if (allowed.withheld === undefined)
+    return refused(
+      'With these rules, no model could make a clip: /video models shows what each offers. Nothing was changed.',
+    );
   const after = await ports.settings.change(teamOf(caller), byCommand(caller), ({ policy: before = NO_POLICY }) => ({
     policy: changed(before),
   }));
@@ -133,11 +134,6 @@ function patchOf(values: ReadonlyMap<RuleName, unknown>, applied: PolicyRules, i
 
 function rulesOf(policy: Policy, { named }: PolicyPlaceGiven): PolicyRules {
   return named === null ? policy.team : rulesAt(policy, { channel: named });
-}
-
-/** Returns whether a policy leaves nothing of the catalog, so that nothing could be ordered. */
-function leavesNoModel({ catalog }: BotPorts, policy: Policy, place: PolicyPlaceGiven): boolean {
-  return allowedCatalog(catalog(), valueRules(rulesOf(policy, place))).withheld === undefined;
 }
 
 /**
@@ -221,15 +217,22 @@ async function readRule(
   if (ANY.has(typed.toLowerCase())) return { value: 'any' };
   switch (name) {
     case 'models':
-      return readModels(ports.catalog(), typed);
+      return readNames(
+        name,
+        typed,
+        ports.catalog().models.map((model) => model.name),
+      );
     case 'seconds':
       return readSeconds(typed);
-    case 'resolutions':
-      return readResolutions(typed);
+    case 'resolutions': {
+      const read = readNames(name, typed, RESOLUTIONS);
+      return 'problem' in read ? read : { value: RESOLUTIONS.filter((one) => read.value.includes(one)) };
+    }
     case 'clips': {
       const number = /^\d{1,2}$/u.test(typed) ? Number(typed) : 0;
       const isAllowed = number >= 1 && number <= MAX_SET_SIZE;
-      return isAllowed ? { value: number } : { problem: notClips(typed, MAX_SET_SIZE) };
+      if (isAllowed) return { value: number };
+      return { problem: `clips: ${quoted(typed, 40)} isn’t a number of clips. Choose 1 to ${MAX_SET_SIZE}, or any.` };
     }
     case 'style':
       return readStyle(ports, caller, typed);
@@ -242,20 +245,13 @@ async function readRule(
   }
 }
 
-function notClips(given: string, max: number): string {
-  return `clips: ${quoted(given, 40)} isn’t a number of clips. Choose 1 to ${max}, or any.`;
-}
-
 async function readStyle({ settings }: BotPorts, caller: Caller, typed: string): Promise<Read<string>> {
   const { styles = [] } = await settings.get(teamOf(caller));
   const style = styleNamed({ styles }, typed);
-  return style === undefined ? { problem: notAStyle(typed, styles) } : { value: style.name };
-}
-
-function notAStyle(given: string, styles: readonly Style[]): string {
+  if (style !== undefined) return { value: style.name };
   const names = styles.map(({ name }) => name);
   const known = names.length === 0 ? 'Add it first with /video style' : `Choose ${either(names)}`;
-  return `style: there is no style ${quoted(given, 40)}. ${known}, or any.`;
+  return { problem: `style: there is no style ${quoted(typed, 40)}. ${known}, or any.` };
 }
 
 function itemsOf(typed: string): readonly string[] {
@@ -263,53 +259,36 @@ function itemsOf(typed: string): readonly string[] {
   return [...new Set(items.filter((item) => item !== ''))];
 }
 
-function readModels({ models }: Catalog, typed: string): Read<readonly string[]> {
-  const names = models.map(({ name }) => name);
-  return readNames('models', itemsOf(typed), names);
-}
-
-function readResolutions(typed: string): Read<readonly Resolution[]> {
-  const read = readNames('resolutions', itemsOf(typed), RESOLUTIONS);
-  return 'problem' in read ? read : { value: RESOLUTIONS.filter((one) => read.value.includes(one)) };
-}
-
 /** Returns the names as they are known, without regard to case. */
-function readNames(option: string, typed: readonly string[], known: readonly string[]): Read<readonly string[]> {
-  const found = typed.map((item) => known.find((one) => one.toLowerCase() === item.toLowerCase()));
-  const wrong = typed.find((_, index) => found[index] === undefined) ?? (typed.length === 0 ? '' : undefined);
-  if (wrong !== undefined) return { problem: notOneOf(option, wrong, known) };
-  return { value: found.filter((one) => one !== undefined) };
-}
-
-function notOneOf(option: string, given: string, known: readonly string[]): string {
-  return `${option}: ${quoted(given, 40)} isn’t known. Choose from ${all(known)}, separated by commas, or any.`;
+function readNames(option: RuleName, typed: string, known: readonly string[]): Read<readonly string[]> {
+  const items = itemsOf(typed);
+  const found = items.map((item) => known.find((one) => one.toLowerCase() === item.toLowerCase()));
+  const wrong = items.find((_, index) => found[index] === undefined) ?? (items.length === 0 ? '' : undefined);
+  if (wrong === undefined) return { value: found.filter((one) => one !== undefined) };
+  const choice = `Choose from ${all(known)}, separated by commas, or any.`;
+  return { problem: `${option}: ${quoted(wrong, 40)} isn’t known. ${choice}` };
 }
 
 /** Reads `8` and `up to 8` as the longest, `4, 6` and `only 8` as a list. */
 function readSeconds(typed: string): Read<NonNullable<PolicyRules['seconds']>> {
   const [, only = '', rest = ''] = /^(only\s+)?(?:up to\s+|max\s+)?(.*)$/iu.exec(typed) ?? [];
   const items = itemsOf(rest).map((item) => (/^\d{1,4}\s?s?$/iu.test(item) ? Number.parseInt(item, 10) : 0));
-  if (items.length === 0 || items.includes(0)) return { problem: notLengths(typed) };
+  if (items.length === 0 || items.includes(0)) {
+    const choice = 'Write the longest one, such as 8, those allowed, such as 4, 6, or any.';
+    return { problem: `seconds: ${quoted(typed, 40)} isn’t a length. ${choice}` };
+  }
   const [first = 0] = items;
   const isMaximum = items.length === 1 && only === '';
   return { value: isMaximum ? { max: first } : items.toSorted((one, other) => one - other) };
-}
-
-function notLengths(given: string): string {
-  return `seconds: ${quoted(given, 40)} isn’t a length. Write the longest one, such as 8, those allowed, such as 4, 6, or any.`;
 }
 
 function readWords(typed: string): Read<readonly string[]> {
   const words = itemsOf(typed);
   const isFine = words.length > 0 && words.length <= MAX_WORDS;
   const long = words.find((word) => Array.from(word).length > MAX_WORD_LENGTH || isSameWord(word, ''));
-  return isFine && long === undefined
-    ? { value: words }
-    : { problem: tooManyWords({ words: MAX_WORDS, characters: MAX_WORD_LENGTH }) };
-}
-
-function tooManyWords({ words, characters }: { readonly words: number; readonly characters: number }): string {
-  return `words: write up to ${words} words or phrases of up to ${characters} characters, separated by commas.`;
+  if (isFine && long === undefined) return { value: words };
+  const most = `up to ${MAX_WORDS} words or phrases of up to ${MAX_WORD_LENGTH} characters`;
+  return { problem: `words: write ${most}, separated by commas.` };
 }
 
 async function readPeople(

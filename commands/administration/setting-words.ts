@@ -210,7 +210,10 @@ export function settingsCard(command: SettingsCommand, shown: SettingsShown): Ca
     savedLine(changed && changed.length > 0, { subject }),
     ...linesOf(changed ?? []),
     ...(changed ?? []).flatMap((name) => settingWords(name).note ?? []).map((note) => [note]),
-    lacksApprover && [noApprover(typed)],
+    lacksApprover && [
+      'Nobody is an approver yet: a request waits until an administrator looks. ',
+      `Name who is to be told with ${typed.replace(/settings$/u, 'approvers')}.`,
+    ],
     changed && { kind: 'divider' },
     ...linesOf(settingsOf(command).filter((name) => changed?.includes(name) !== true)),
     small(...hint(typed)),
@@ -230,9 +233,4 @@ function settingLines(name: OptionSetting, { settings, channel }: SettingsShown)
     labelled(label, ...(shown as (value: unknown) => Line)(value)),
     others.length > 0 && labelled('Also on in', ...joinLines(others.slice(0, MAX_NAMED)), more, '.'),
   ]);
-}
-
-function noApprover(command: string): string {
-  const approvers = command.replace(/settings$/u, 'approvers');
-  return `Nobody is an approver yet: a request waits until an administrator looks. Name who is to be told with ${approvers}.`;
 }

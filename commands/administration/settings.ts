@@ -45,7 +45,11 @@ const GRACE_MS = 24 * 3_600_000;
 const KINDS: { readonly [Kind in (typeof TEAM_SETTINGS)[OptionSetting]['kind']]: TypedKind<SettingValues[Kind]> } = {
   time_zone: {
     declared: { kind: 'text', autocomplete: 'time_zone', maxLength: 100, range: 'a time zone such as Europe/Berlin' },
-    read: (typed) => readAs(zoneNamed(typed), unknownZone(typed)),
+    read: (typed) =>
+      readAs(
+        zoneNamed(typed),
+        `${quoted(typed, 40)} isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`,
+      ),
   },
   currency: {
     declared: { kind: 'text', autocomplete: 'currency', maxLength: 100, range: 'a currency such as EUR' },
@@ -69,7 +73,8 @@ const KINDS: { readonly [Kind in (typeof TEAM_SETTINGS)[OptionSetting]['kind']]:
     read: (typed, { nowMs }) => {
       const days = Number(/^(\d{1,5})(?: days?)?$/i.exec(typed)?.[1] ?? '0');
       const isAllowed = days >= 1 && days <= MAX_DAYS;
-      return readAs(isAllowed ? { days, fromMs: nowMs + GRACE_MS } : null, notDays(typed, MAX_DAYS));
+      if (isAllowed) return { value: { days, fromMs: nowMs + GRACE_MS } };
+      return { problem: `${quoted(typed, 40)} isn’t a number of days from 1 to ${MAX_DAYS}.` };
     },
   },
 };
@@ -79,14 +84,6 @@ function zoneNamed(typed: string): string | null {
   const name = typed.trim().replace(/\s+/gu, '_');
   const known = timeZones().find((zone) => zone.toLowerCase() === name.toLowerCase());
   return known ?? (isTimeZone(name) ? name : null);
-}
-
-function unknownZone(given: string): string {
-  return `${quoted(given, 40)} isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`;
-}
-
-function notDays(given: string, most: number): string {
-  return `${quoted(given, 40)} isn’t a number of days from 1 to ${most}.`;
 }
 
 /** Channels of one team in which a setting is on, at most: they are one record. */
@@ -194,13 +191,11 @@ function readSettings(
       const read = KINDS[TEAM_SETTINGS[name].kind].read(typed, { currency, currencies, nowMs: clock.now() });
       if ('problem' in read) return { problem: `${option}: ${read.problem}` };
       const isFull = [inChannel(before, name, read.value, channel)].flat().length > MAX_CHANNELS;
-      return isFull ? { problem: `${option}: ${tooManyChannels(name, MAX_CHANNELS)}` } : read;
+      if (!isFull) return read;
+      const full = `${settingWords(name).plural} are on in ${formatCount(MAX_CHANNELS)} channels already`;
+      return { problem: `${option}: ${full}. Turn them off in another one first.` };
     },
   });
-}
-
-function tooManyChannels(name: OptionSetting, most: number): string {
-  return `${settingWords(name).plural} are on in ${formatCount(most)} channels already. Turn them off in another one first.`;
 }
 
 /** Returns the value to store: of a setting that each channel has for itself, all channels in which it is on. */
@@ -210,7 +205,10 @@ function inChannel(now: TeamSettings, name: OptionSetting, value: unknown, chann
   return value === true ? [...others, channel].toSorted() : others;
 }
 
-/** Returns why nothing can be posted in the channel that a setting names; `null` if it can, or it names none. */
+/**
+ * Returns why nothing can be posted in the channel that a setting names; `null` if it can, or it names none. Rejects where
+ * the platform does not respond.
+ */
 async function channelProblem(
   ports: BotPorts,
   caller: Caller,
@@ -219,25 +217,12 @@ async function channelProblem(
 ): Promise<string | null> {
   if (TEAM_SETTINGS[name].kind !== 'channel' || typeof channel !== 'string') return null;
   const { option, posts = 'words' } = settingWords(name);
-  return postingProblem(ports, caller, { option, channel, what: posts });
-}
-
-/**
- * Returns why a team's messages can't be posted in a channel that an option names; `null` if they can. Rejects where the
- * platform does not respond.
- * @param what as in `Platform.missingRight`.
- */
-async function postingProblem(
-  ports: BotPorts,
-  caller: Caller,
-  { option, channel, what }: { readonly option: string; readonly channel: string; readonly what: 'clip' | 'words' },
-): Promise<string | null> {
   const { platform, team, address } = caller;
   if (!(await rightsIn(ports, caller, channel)).view) return channelUnknown(option);
   const isHere = channel === caller.channel;
   const lacking = await ports.chat
     .platform(platform)
-    .missingRight({ team, channel, address: isHere ? address : {} }, what);
+    .missingRight({ team, channel, address: isHere ? address : {} }, posts);
   return lacking === null ? null : missingRightSentence(lacking, { hasButton: false, isHere });
 }
 

@@ -20,7 +20,7 @@ import {
   type Optional,
   small,
 } from '../ui/card.ts';
-import { approvableBy, requestId, requestPrice } from './decide.ts';
+import { approvableBy, requestId, requestPrice, requestWith } from './decide.ts';
 
 /** Largest number of requests in each part of the list. */
 const MAX_SHOWN = 5;
@@ -71,12 +71,7 @@ function isDecided({ approval, state }: Task): boolean {
 function requestsOf({ chat }: BotPorts, tasks: readonly Task[]): Promise<readonly ApprovalTasks[]> {
   const latest = [...Map.groupBy(tasks, orderIdOf).values()].slice(0, MAX_SHOWN);
   const requests = latest.flatMap(([task]) => (task === undefined ? [] : [task]));
-  return Promise.all(
-    requests.map(async (task): Promise<ApprovalTasks> => {
-      const [first = task, ...others] = task.set === undefined ? [task] : await chat.setOf(task.set);
-      return [first, ...others];
-    }),
-  );
+  return Promise.all(requests.map((task) => requestWith(chat, task)));
 }
 
 /** Adds the messages; hides prompts that the caller may not see and whose requester has not agreed. */

@@ -56,7 +56,9 @@ export const approvers: Subcommand = {
     if (who === null)
       return change === null && until === null
         ? overview(ports, caller, null)
-        : refused(whichApprover(nameOf(approvers.declaration, caller.fields)));
+        : refused(
+            `who: name a person, role or user group, such as ${nameOf(approvers.declaration, caller.fields)} @ben`,
+          );
     const approver = await approverNamed(ports, caller, who);
     if (approver === null) return refused(unknownApprover(withoutMarkup(who)));
     if (change === 'remove') {
@@ -71,11 +73,6 @@ export const approvers: Subcommand = {
     return overview(ports, caller, { kind: isChanged ? 'added' : 'there_already', approver });
   },
 };
-
-/** Refuses a change without an approver. @param command such as `/video approvers` */
-function whichApprover(command: string): string {
-  return `who: name a person, role or user group, such as ${command} @ben`;
-}
 
 /** Parses the options; in a typed command, `who` may contain the others: `remove @ben`, `@ben until 2026-12-24`. */
 function wordsOf(given: GivenOptions) {
@@ -141,29 +138,17 @@ async function unreadable(
   } catch (thrown) {
     const error = asDailiesError(thrown, 'looking up the members of a group');
     if (error.code !== 'missing_permission') throw error;
-    return unreadableGroup(name, error.words ?? 'I’m missing a permission', option);
+    const reason = error.words ?? 'I’m missing a permission';
+    return `${option}: I can’t read who belongs to ${shorten(name, 80)}: ${reason}. Until then, add people instead. Nothing was changed.`;
   }
-}
-
-/** Refuses a group whose members cannot be looked up, and so could not approve. @param reason continues a sentence */
-function unreadableGroup(name: string, reason: string, option = 'who'): string {
-  return `${option}: I can’t read who belongs to ${shorten(name, 80)}: ${reason}. Until then, add people instead. Nothing was changed.`;
 }
 
 /** Returns the end of a day in the team's time zone; a sentence where it is none, or in the past. */
 async function dayEnd({ settings, clock }: BotPorts, caller: Caller, day: string): Promise<number | string> {
   const { timeZone } = await settings.get(teamOf(caller));
   const endMs = endOfDay(day, timeZone);
-  if (endMs === null) return notADay(day);
-  return endMs <= clock.now() ? pastDay(day) : endMs;
-}
-
-function notADay(given: string): string {
-  return `until: ${quoted(given, 40)} isn’t a day. Write year, month and day, such as 2026-12-24.`;
-}
-
-function pastDay(given: string): string {
-  return `until: ${shorten(given, 40)} is over. Name today or a later day.`;
+  if (endMs === null) return `until: ${quoted(day, 40)} isn’t a day. Write year, month and day, such as 2026-12-24.`;
+  return endMs <= clock.now() ? `until: ${shorten(day, 40)} is over. Name today or a later day.` : endMs;
 }
 
 /** Shows a change's outcome, if any, and the approvers. */

@@ -130,7 +130,7 @@ function replyTo({ catalog, clock }: BotPorts, { user, fields }: Caller, outcome
     case 'paused':
       return refused(pausedApproval(outcome.pause));
     case 'forbidden':
-      return refused(forbiddenApproval(refusalSentences(outcome.refusals, fields)));
+      return refused(...refusalSentences(outcome.refusals, fields), 'Nothing was bought. The request keeps waiting.');
   }
 }
 
@@ -141,11 +141,6 @@ function outOfCatalog({ request, origin }: Task): string {
 function pausedApproval({ by, reason }: { readonly by: Person; readonly reason: string }): string {
   const why = reason === '' ? '.' : `: ${reason}${fullStop(reason)}`;
   return `${by.name} paused all purchases${why} The request keeps waiting.`;
-}
-
-/** Refuses to approve what the team's policy does not allow any more. @param reasons name the rules. */
-function forbiddenApproval(reasons: readonly string[]): string {
-  return [...reasons, 'Nothing was bought. The request keeps waiting.'].join('\n');
 }
 
 /** Reports an earlier decision to someone who presses later. A repeated press gets the outcome of the first. */
@@ -208,8 +203,6 @@ function overBudgetCard(
   };
 }
 
-const OWN_REQUEST = 'You requested this, so someone else has to approve it.';
-
 /** Returns the request if it still waits and the caller may decide on it now; otherwise the reply. */
 async function decidable(
   ports: BotPorts,
@@ -220,11 +213,12 @@ async function decidable(
   const [stored] = tasks ?? [];
   if (tasks === null || stored?.approval === undefined || stored.origin.platform !== caller.platform)
     return { reply: refused(UNKNOWN_BUTTON) };
-  if (stored.origin.user.id === caller.user.id) return { reply: refused(OWN_REQUEST) };
+  if (stored.origin.user.id === caller.user.id)
+    return { reply: refused('You requested this, so someone else has to approve it.') };
   const team = { platform: stored.origin.platform, team: stored.origin.team };
   const approvers = approversFor(await ports.approvers.list(team), stored.origin.user.id);
   const { mayApprove, unread } = await rightOf(ports, caller, stored, approvers);
-  if (!mayApprove) return { reply: refused(unread ?? onlyApprovers(approvers)) };
+  if (!mayApprove) return { reply: refused(unread ?? `Only ${anyOf(approvers)} can approve this.`) };
   const now = ports.clock.now();
   const [first, ...others] = tasks;
   const current: ApprovalTasks = [asOf(first, now), ...others.map((task) => asOf(task, now))];
@@ -232,17 +226,16 @@ async function decidable(
   return { reply: privately(decidedCard(current, caller.user, now)) };
 }
 
-/** Refuses a decision by a person who is no approver: `Only Ada or Ben can approve this.` Plain text with user input. */
-function onlyApprovers(approvers: readonly Approver[]): string {
-  return `Only ${anyOf(approvers)} can approve this.`;
-}
-
 /** Returns the tasks of a request by the id of its button: of a task, or of a set's card. */
 async function requestOf({ tasks, chat }: BotPorts, id: TaskId): Promise<ApprovalTasks | null> {
   const task = await tasks.get(setOfCard(id) ?? id);
   if (task === undefined) return null;
-  if (task.set === undefined) return setOfCard(id) === null ? [task] : null;
-  const [first = task, ...others] = await chat.setOf(task.set);
+  return task.set === undefined && setOfCard(id) !== null ? null : requestWith(chat, task);
+}
+
+/** Returns the tasks of the request that a task belongs to. */
+export async function requestWith(chat: BotPorts['chat'], task: Task): Promise<ApprovalTasks> {
+  const [first = task, ...others] = task.set === undefined ? [task] : await chat.setOf(task.set);
   return [first, ...others];
 }
 

@@ -54,19 +54,15 @@ async function firstHere(
   return task?.set?.kind === 'comparison' ? { ...task, set: task.set } : null;
 }
 
-const NO_CLIP_TO_VOTE_FOR = 'That clip isn’t there, so it can’t be voted for.';
-
-const VOTE_IS_OVER = 'The models are revealed, so the vote is over.';
-
 async function vote({ chat }: BotPorts, { user }: Caller, place: SetPlace, at: number): Promise<Reply> {
   const outcome = await chat.comparisons.vote(place, user.id, at);
   switch (outcome) {
     case 'no_clip':
-      return refused(NO_CLIP_TO_VOTE_FOR);
+      return refused('That clip isn’t there, so it can’t be voted for.');
     case 'not_shown':
       return refused(NOT_SHOWN_YET);
     case 'revealed':
-      return refused(VOTE_IS_OVER);
+      return refused('The models are revealed, so the vote is over.');
     case 'counted':
     case 'changed':
     case 'same':
@@ -95,8 +91,6 @@ function said(sentence: string): Reply {
   return privately(textCard([sentence]));
 }
 
-const REVEAL_FIRST = 'The models aren’t revealed yet.';
-
 /** Makes the model of a clip the default of the comparison's channel, for those who manage it. */
 async function preferModel(
   ports: BotPorts,
@@ -109,7 +103,7 @@ async function preferModel(
   if (!manages) return refused(MANAGERS_SET_DEFAULT);
   const entry = (await ports.chat.comparisons.entries(set))[at - 1];
   if (entry === undefined) return refused(UNKNOWN_BUTTON);
-  if (isBlind(entry)) return refused(REVEAL_FIRST);
+  if (isBlind(entry)) return refused('The models aren’t revealed yet.');
   const { models } = ports.catalog();
   const model = models.find(({ name }) => name === entry.request.model);
   if (model === undefined) {
@@ -122,9 +116,7 @@ async function preferModel(
   await ports.settings.change(origin, actor, ({ channelModels }) => ({
     channelModels: { ...channelModels, [channel]: model.name },
   }));
-  return privately(textCard([preferredSentence(model.title)]));
-}
-
-function preferredSentence(title: string): string {
-  return `${title} is this channel’s default now. Personal defaults take precedence; /video defaults shows both.`;
+  return said(
+    `${model.title} is this channel’s default now. Personal defaults take precedence; /video defaults shows both.`,
+  );
 }

@@ -9,7 +9,6 @@ import {
   type Price,
   phaseAtEnd,
   priceOf,
-  type SetPlace,
   type Task,
   type TaskId,
 } from '#src/tasks/index.ts';
@@ -29,8 +28,6 @@ import { type Card, textCard } from '../ui/card.ts';
 /** Reports that a clip could not be ordered again, without the amounts that would betray its model. */
 const REMAKE_REFUSED =
   'I couldn’t order this clip again: a limit, a budget or a missing permission is in the way. Nothing was bought. Retry it after the reveal to see which.';
-
-const REMAKE_NEEDS_APPROVAL = 'Ordering this clip again may need an approval. Retry it after the reveal.';
 
 /**
  * Orders a clip of a comparison again that could not be made, under its label. It costs at most the highest price of the
@@ -57,10 +54,12 @@ export async function orderBlindRetry(
   const { paused, ...rules } = await ports.spendingRules(caller, upTo.currency, settings);
   if (paused !== undefined) return refused(pausedSentence(paused));
   const decision = decideSpending(upTo, rules, true);
-  if (decision.kind === 'request_approval') return refused(REMAKE_NEEDS_APPROVAL);
-  if (confirmed === null || !isSamePrice(confirmed, upTo))
-    return privately(remakeQuestion({ task: task.id, at: place.at, upTo }));
-  if (caller.acknowledged !== undefined && !(await caller.acknowledged(false))) return offerAgain(task, place, upTo);
+  if (decision.kind === 'request_approval')
+    return refused('Ordering this clip again may need an approval. Retry it after the reveal.');
+  const question = remakeQuestion(task.id, place.at, upTo);
+  if (confirmed === null || !isSamePrice(confirmed, upTo)) return privately(question);
+  if (caller.acknowledged !== undefined && !(await caller.acknowledged(false)))
+    return { kind: 'offer', id: taskIdOf(`remake:${place.id}:${place.at}`), card: question };
   const first = memberIdOf(place.id, place.at);
   const take = await nextTake(ports, caller, retryKey(first, 1));
   const { acknowledged: _acknowledged, shown: _shown, ...buyer } = caller;
@@ -88,15 +87,7 @@ export async function orderBlindRetry(
 }
 
 /** Asks whether to make a blind clip again, with the most that it may cost. */
-function remakeQuestion({
-  task,
-  at,
-  upTo,
-}: {
-  readonly task: TaskId;
-  readonly at: number;
-  readonly upTo: Price;
-}): Card {
+function remakeQuestion(task: TaskId, at: number, upTo: Price): Card {
   const most = formatPrice(upTo);
   const cost = `Making clip ${labelAt(at)} again costs at most ${most}. What it costs shows its model, so that is told after the reveal.`;
   return {
@@ -105,11 +96,6 @@ function remakeQuestion({
       button({ action: 'remake', clip: task, upTo, isConfirmed: true }, `Make it for up to ${most}`, 'primary'),
     ],
   };
-}
-
-function offerAgain(task: Task, { at, id }: SetPlace, upTo: Price): Reply {
-  const card = remakeQuestion({ task: task.id, at, upTo });
-  return { kind: 'offer', id: taskIdOf(`remake:${id}:${at}`), card };
 }
 
 /** Returns whether a task has ended without a clip, so that it may be made again. */

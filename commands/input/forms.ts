@@ -330,7 +330,9 @@ function enteredIn(values: FormValues): RequestDraft {
 
 async function identify(ports: BotPorts, caller: Caller, task: Task, values: FormValues): Promise<Reply> {
   const id = values['id']?.trim() ?? '';
-  if (!/^[^\s\p{Cc}]{1,512}$/u.test(id)) return refused(notAnUpstreamId(id));
+  if (id === '') return refused('Enter the ID that the service’s console shows next to the task');
+  if (!/^[^\s\p{Cc}]{1,512}$/u.test(id))
+    return refused(`${quoted(id)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`);
   const identified = decide(ports, caller, task, 'identify', () =>
     ports.tasks.identify(task.id, caller.user, id as UpstreamId),
   );
@@ -339,11 +341,6 @@ async function identify(ports: BotPorts, caller: Caller, task: Task, values: For
     if (sentence === null) throw thrown;
     return refused(sentence);
   });
-}
-
-function notAnUpstreamId(given: string): string {
-  if (given === '') return 'Enter the ID that the service’s console shows next to the task';
-  return `${quoted(given)} can’t be a task’s ID. Copy it from the service’s console, without spaces.`;
 }
 
 /** Field of a storyboard's form for {@link import('#src/videos/request.ts').RequestDraft.chain}. */

@@ -23,7 +23,9 @@ export function checkShape(command: Command, given: GivenOptions): readonly stri
   return Object.entries(given).flatMap(([name, values]) => {
     const option = command.options.find((one) => one.name === name);
     if (option === undefined) return [unknownOption(command, name, nearest(name, names))];
-    return values.length > 1 && !option.repeated ? [givenTwice(option, values)] : [];
+    if (values.length <= 1 || option.repeated) return [];
+    const all = values.map((value) => quoted(value)).join(', ');
+    return [`${name}: given ${values.length} times (${all}), but it can be given only once`];
   });
 }
 
@@ -34,10 +36,6 @@ function unknownOption(command: Command, given: string, nearest: string | null):
   const taken = right.length === 0 ? 'It takes no options.' : `Options: ${right.join(', ')}.`;
   const asText = command.options.some(({ positional }) => positional) ? ` To use it as text, put it in quotes.` : '';
   return `There is no --${shown(given)} in /video ${command.name}${guess === '' ? '. ' : `${guess} `}${taken}${asText}`;
-}
-
-function givenTwice(option: OptionDeclaration, values: readonly string[]): string {
-  return `${option.name}: given ${values.length} times (${values.map((value) => quoted(value)).join(', ')}), but it can be given only once`;
 }
 
 /** Returns a sentence for each option that is required and missing, too long, or none of its choices. */
@@ -119,21 +117,15 @@ export function switchedOff<Name extends string>(
   const off = optionValue(given, 'off')?.toLowerCase();
   const removed = names.filter((name) => off === name || off === 'all');
   const both = removed.find((name) => optionValue(given, name) !== undefined);
-  return { removed, problems: both === undefined ? [] : [{ field: both, sentence: givenAndOff(both) }] };
+  if (both === undefined) return { removed, problems: [] };
+  const sentence = `${both}: given a value and switched off at once. Leave one of them out.`;
+  return { removed, problems: [{ field: both, sentence }] };
 }
 
-function givenAndOff(option: string): string {
-  return `${option}: given a value and switched off at once. Leave one of them out.`;
-}
-
-function tooLong(option: OptionDeclaration, value: string): readonly string[] {
+function tooLong({ name, maxLength = Number.POSITIVE_INFINITY }: OptionDeclaration, value: string): readonly string[] {
   const length = Array.from(value).length;
-  const { maxLength = Number.POSITIVE_INFINITY } = option;
-  return length > maxLength ? [valueTooLong(option, length, maxLength)] : [];
-}
-
-function valueTooLong(option: OptionDeclaration, given: number, max: number): string {
-  return `${option.name}: it has ${count(given, 'character')}; the limit is ${formatCount(max)}`;
+  if (length <= maxLength) return [];
+  return [`${name}: it has ${count(length, 'character')}; the limit is ${formatCount(maxLength)}`];
 }
 
 /** Runs of any dashes that keyboards and phones produce; the hyphens, which also occur within words, come first. */

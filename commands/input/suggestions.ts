@@ -104,7 +104,7 @@ function modelGiven({ models, defaultModel }: Catalog, given: GivenOptions): Mod
   return models.find((model) => model.name.toLowerCase() === name) ?? defaultModel;
 }
 
-/** Longest value of a suggestion. @see https://docs.discord.com/developers/interactions/application-commands */
+/** Longest value, and label, of a suggestion. @see https://docs.discord.com/developers/interactions/application-commands */
 const MAX_VALUE_LENGTH = 100;
 
 /** Completes the last name of a list: `swift-1,ep` → `swift-1,epic-pro`. */
@@ -219,12 +219,7 @@ async function monthSuggestions(ports: BotPorts, caller: Caller): Promise<readon
   const { period } = await periodNow(ports, caller);
   const months = [period];
   while (months.length < 12) months.push(previousPeriod(months.at(-1) ?? period));
-  return months.map(monthSuggestion);
-}
-
-/** Suggests a month: `November 2026`. */
-function monthSuggestion(month: string): Suggestion {
-  return { value: month, label: formatMonth(month) };
+  return months.map((month) => ({ value: month, label: formatMonth(month) }));
 }
 
 /** Returns the commands that the caller may run, by what was typed of the name; for a misspelling, the one meant. */
@@ -246,13 +241,9 @@ async function commandSuggestions(
     ...found.filter(({ name }) => !name.startsWith(wanted)),
   ];
   // Matched above, where a misspelling counts, too.
-  return ordered.map((command) => ({ ...commandSuggestion(command), terms: [typed.trim()] }));
-}
-
-/** Longest label of a suggestion. @see https://docs.discord.com/developers/interactions/application-commands */
-const SUGGESTION_LENGTH = 100;
-
-/** Suggests a command: its name and what it does. */
-function commandSuggestion({ name, description }: Command): Suggestion {
-  return { value: name, label: shorten(`${name} · ${description}`, SUGGESTION_LENGTH) };
+  return ordered.map(({ name, description }) => ({
+    value: name,
+    label: shorten(`${name} · ${description}`, MAX_VALUE_LENGTH),
+    terms: [typed.trim()],
+  }));
 }

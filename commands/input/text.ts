@@ -153,8 +153,10 @@ function readValue(text: string, { option, isJoined, end }: Flag, command: Comma
   if (option === undefined) return { value: '', end: isJoined ? endOfWord(text, end) : end };
   if (option.kind === 'flag') {
     if (!isJoined) return { value: '', end };
-    const value = valueAt(text, end);
-    return { problem: valueNotTaken(option, value.value), end: value.end };
+    const { value, end: after } = valueAt(text, end);
+    const { name } = option;
+    const problem = `${name}: --${name} takes no value, but ${quoted(value)} was given. Write --${name} alone.`;
+    return { problem, end: after };
   }
   const from = isJoined ? end : skipSpace(text, end);
   const isEmpty = isJoined && /^(?:\s|$)/u.test(text.slice(from, from + 1));
@@ -162,11 +164,6 @@ function readValue(text: string, { option, isJoined, end }: Flag, command: Comma
   if (from >= text.length || isEmpty || isNextFlag) return { problem: valueMissing(option), end };
   if (option.isList === 'commas') return joinedAt(text, from, command);
   return option.isList === true ? listAt(text, from, command) : valueAt(text, from);
-}
-
-/** Refuses a value for a flag that takes none: `--off=yes`. */
-function valueNotTaken(option: OptionDeclaration, given: string): string {
-  return `${option.name}: --${option.name} takes no value, but ${quoted(given)} was given. Write --${option.name} alone.`;
 }
 
 /** Returns the words up to the next flag. */

@@ -93,17 +93,19 @@ async function requestedChange(
   const { scope: named, amount: typed, isSoft } = budgetWords(given);
   const scope = await budgetScope(ports, caller, { scope: named, given });
   if (typeof scope === 'string') return scope;
-  if (typed === null) return isSoft ? amountMissing(command) : null;
+  if (typed === null && isSoft)
+    return `amount: how much a month? For example: ${command} team 100 USD. To remove a budget, write off; to see all, leave everything out.`;
+  if (typed === null) return null;
   const part = isSoft ? 'soft' : 'hard';
   const [, off, offCurrency] = /^(off)(?:\s+([a-z]{3}))?$/iu.exec(typed.trim()) ?? [];
   if (off !== undefined) {
-    if (scope === null) return whoseBudget(command);
+    if (scope === null) return `scope: whose budget is it? For example: ${command} team off`;
     return { scope, part, amount: null, ...(offCurrency === undefined ? {} : { currency: offCurrency.toUpperCase() }) };
   }
   const catalog = ports.catalog();
   const { currency = catalog.defaultModel.currency } = await ports.settings.get(teamOf(caller));
   const read = typedAmount(typed, currency, currenciesOf(catalog));
-  if ('problem' in read) return wrongAmount(read.problem);
+  if ('problem' in read) return `amount: ${read.problem} Nothing was changed.`;
   const wanted: TeamScope = scope ?? { kind: 'team', ...teamOf(caller) };
   return (await scopeProblem(ports, caller, wanted)) ?? { scope: wanted, part, ...read.value };
 }
@@ -116,16 +118,12 @@ async function setBudget(ports: BotPorts, caller: Caller, requested: RequestedCh
     ...(currency === undefined ? {} : { currency }),
   };
   const changed = await ports.budgets.change(scope, byCommand(caller), change);
-  const refusedCurrencies = refusedBy(changed, currenciesOf(ports.catalog()));
+  const hard = Object.keys(changed.after?.hard ?? {});
+  // A budget refuses models of a currency in which it has no hard amount, once it has one in another.
+  const without = currenciesOf(ports.catalog()).filter((one) => hard.length > 0 && !hard.includes(one));
   const period = await periodNow(ports, caller);
   const spend = await spendOf(ports, changed.after, period.period);
-  return showBudgets(ports, caller, 0, { scope, change, ...changed, spend, refused: refusedCurrencies });
-}
-
-/** Returns the currencies that a budget with hard amounts has none in, so that their models are refused. */
-function refusedBy({ after }: ChangedBudget, currencies: readonly string[]): readonly string[] {
-  const hard = Object.keys(after?.hard ?? {});
-  return hard.length === 0 ? [] : currencies.filter((currency) => !hard.includes(currency));
+  return showBudgets(ports, caller, 0, { scope, change, ...changed, spend, refused: without });
 }
 
 /** Number of budgets per page. */
@@ -227,14 +225,19 @@ async function budgetScope(
   const isPerson = named[2] !== null;
   const [first, another] = named.filter((one) => one !== null);
   if (first === undefined) return null;
-  if (another !== undefined) return isScopeTwice(withoutMarkup(first), withoutMarkup(another));
+  if (another !== undefined) {
+    const both = `${quoted(withoutMarkup(first), 60)} and ${quoted(withoutMarkup(another), 60)}`;
+    return `scope: both ${both} were given. Set one budget at a time.`;
+  }
   const { platform, team } = caller;
   const word = first.toLowerCase();
   if (word === 'team' || word === 'everyone') return { kind: word, platform, team };
   if (named[1] !== null || /^(?:<#|#)/u.test(first))
     return { kind: 'channel', platform, team, channel: channelNamed(first) };
   const person = await (isPerson || first.startsWith('@') ? anyoneNamed : personNamed)(ports, caller, first);
-  return person === null || person === 'everyone' ? unknownScope(first) : { kind: 'person', platform, team, person };
+  if (person === null || person === 'everyone')
+    return `scope: I don’t know ${quoted(first, 60)} here. Use team, everyone, #channel or @person.`;
+  return { kind: 'person', platform, team, person };
 }
 
 /**
@@ -245,45 +248,13 @@ async function scopeProblem(ports: BotPorts, caller: Caller, scope: TeamScope): 
   const { platform, team, channel, address } = caller;
   if (scope.kind === 'channel') {
     const { view, parent, isUnused } = await rightsIn(ports, caller, scope.channel);
-    if (!view || isUnused === true) return unknownBudgetChannel();
-    return parent === undefined ? null : threadBudget();
+    if (!view || isUnused === true) return 'scope: I can’t find that channel. Nothing was changed.';
+    if (parent === undefined) return null;
+    return 'scope: a thread’s clips count towards the budget of its channel. Set that one; nothing was changed.';
   }
   if (scope.kind !== 'person' || scope.person.id === caller.user.id) return null;
   const isMember = await ports.chat.platform(platform).isMember({ team, channel, address }, scope.person.id);
   return isMember ? null : hasLeft('scope', scope.person.name);
-}
-
-// Refusals of `/video budget`, as plain text that includes user input: adapters escape all of it.
-
-function unknownScope(given: string): string {
-  return `scope: I don’t know ${quoted(given, 60)} here. Use team, everyone, #channel or @person.`;
-}
-
-function isScopeTwice(one: string, other: string): string {
-  return `scope: both ${quoted(one, 60)} and ${quoted(other, 60)} were given. Set one budget at a time.`;
-}
-
-function unknownBudgetChannel(): string {
-  return 'scope: I can’t find that channel. Nothing was changed.';
-}
-
-function threadBudget(): string {
-  return 'scope: a thread’s clips count towards the budget of its channel. Set that one; nothing was changed.';
-}
-
-/** Refuses to remove a limit without saying which. @param command such as `/video budget` */
-function whoseBudget(command: string): string {
-  return `scope: whose budget is it? For example: ${command} team off`;
-}
-
-/** Refuses a malformed amount. @param reason sentence without the option's name */
-function wrongAmount(reason: string): string {
-  return `amount: ${reason} Nothing was changed.`;
-}
-
-/** Refuses a soft amount without an amount. @param command such as `/video budget` */
-function amountMissing(command: string): string {
-  return `amount: how much a month? For example: ${command} team 100 USD. To remove a budget, write off; to see all, leave everything out.`;
 }
 
 /** Budget with its spend of the month, one entry per currency of its amounts; none for that of everyone. */

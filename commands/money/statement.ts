@@ -281,8 +281,6 @@ async function enterId(ports: BotPorts, caller: Caller, statement: string, posit
   }
 }
 
-const NOT_DECIDABLE_NOW = 'This clip is in progress, or its state doesn’t allow that. Decide once it has ended.';
-
 async function decide(
   ports: BotPorts,
   caller: Caller,
@@ -301,7 +299,7 @@ async function decide(
       return next(`${by.name} decided this already: ${RESOLUTION_WORDS[earlier]}.`);
     }
     case 'not_now':
-      return refused(NOT_DECIDABLE_NOW);
+      return refused('This clip is in progress, or its state doesn’t allow that. Decide once it has ended.');
     case 'unknown':
       return gone(caller);
   }

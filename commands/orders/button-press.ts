@@ -1,6 +1,6 @@
 import { setOfCard } from '#src/chat/index.ts';
 import { isCutId } from '#src/orders/index.ts';
-import { isBlind, isContentRemoved, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
+import { isBlind, isContentRemoved, type Task, type TaskId } from '#src/tasks/index.ts';
 import { showAudit } from '../administration/audit.ts';
 import { pressApprove, pressDeny } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
@@ -87,7 +87,7 @@ async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress):
     case 'order':
       return confirmDraft(ports, caller, press.draft, press.price);
     case 'ask':
-      return askForApproval(ports, caller, press);
+      return confirmDraft(ports, caller, press.draft, press.price, { isPromptShown: press.isPromptShown });
     case 'discard':
       return discardDraft(ports, caller, press.draft);
     case 'improve':
@@ -102,24 +102,11 @@ async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress):
       const { command } = found.draft;
       if (command === undefined) return refused(UNKNOWN_BUTTON);
       // The button shows no price: the command asks about what it would buy. It may change the settings, and reads its own.
-      return runLine(given, { ...caller, shown: { price: null } }, command);
+      const asker = { ...caller, shown: { price: null } };
+      const { command: name, ...typed } = parseText(command, declarations);
+      return runCommand(given, asker, { ...typed, name: name ?? 'help', isTyped: true });
     }
   }
-}
-
-/** Runs the command of a button, which was validated when the button was created. */
-function runLine(ports: BotPorts, caller: Caller, text: string): Promise<Reply> {
-  const { command, given, problems } = parseText(text, declarations);
-  return runCommand(ports, caller, { name: command ?? 'help', given, problems, isTyped: true });
-}
-
-/** Asks for the approval of a draft at the price on its button. */
-function askForApproval(
-  ports: BotPorts,
-  caller: Caller,
-  { draft, price, isPromptShown }: Extract<Press, { readonly action: 'ask' }>,
-): Promise<Reply> {
-  return confirmDraft(ports, caller, draft, price, { isPromptShown });
 }
 
 /** Marks a draft as discarded. Refused to anyone but its requester. */
@@ -153,7 +140,8 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
   const { user } = caller;
   switch (press.action) {
     case 'retry':
-      return retryByPress(ports, caller, task, press.price);
+      // Asks once if the button shows another price than the catalog has now, or none.
+      return retryOnce(ports, { ...caller, shown: { price: press.price } }, task);
     case 'elsewhere':
       return retryOnce(ports, { ...caller, shown: { price: press.price } }, task, { at: press.model });
     case 'edit':
@@ -183,12 +171,4 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
     case 'refetch':
       return decide(ports, caller, task, 'refetch', () => tasks.refetch(task.id, user));
   }
-}
-
-/**
- * Orders a task's request again by button, as {@link retryOnce} does. Asks once if the button shows another price than
- * the catalog has now, or none (`null`).
- */
-function retryByPress(ports: BotPorts, caller: Caller, original: Task, offered: Price | null): Promise<Reply> {
-  return retryOnce(ports, { ...caller, shown: { price: offered } }, original);
 }

@@ -66,7 +66,7 @@ export const defaults: Subcommand = {
 /** Removes the default model of the channel, for those who manage it. */
 async function removeChannels(ports: BotPorts, caller: Caller, given: GivenOptions, before: Defaults): Promise<Reply> {
   const isAlone = NAMES.every((name) => optionValue(given, name) === undefined);
-  if (!isAlone) return refused(CHANNEL_ALONE);
+  if (!isAlone) return refused('off: channel removes the channel’s default alone. Leave the other options out.');
   const manages = caller.mayAdminister || (await rightsIn(ports, caller, caller.channel)).manage;
   if (!manages) return refused(MANAGERS_SET_DEFAULT);
   const { model } = channelDefaults(await ports.settings.get(teamOf(caller)), caller);
@@ -160,8 +160,6 @@ export async function withDefaults(ports: BotPorts, caller: Caller): Promise<Bot
 function memberOf({ platform, team, user }: Caller): MemberKey {
   return { platform, team, user: user.id };
 }
-
-const CHANNEL_ALONE = 'off: channel removes the channel’s default alone. Leave the other options out.';
 
 const FOR_EVERYONE = ', as for everyone';
 

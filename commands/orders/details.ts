@@ -74,7 +74,7 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[], { media
     ...media.map(mediaLine),
     stateLine(task),
     reasonLine(task),
-    ...reviewHistory(task),
+    ...(task.review ?? []).map((decision) => [...decisionLine(decision), ' ', { timeMs: decision.atMs }]),
     ...moneyLines(task, entries),
     marks && marksLine(marks),
     timesLine(task),
@@ -83,11 +83,6 @@ export function detailsCard(task: Task, entries: readonly LedgerEntry[], { media
     ...removalLines(task.removal),
     ...(isContentRemoved(task) ? [] : promptBlocks(task.request)),
   ]);
-}
-
-/** Lists every decision on a clip for its details, oldest first. */
-function reviewHistory({ review = [] }: Pick<Task, 'review'>): readonly Line[] {
-  return review.map((decision) => [...decisionLine(decision), ' ', { timeMs: decision.atMs }]);
 }
 
 /** Shows the prompt as it was typed and, with a style, as it was sent. */

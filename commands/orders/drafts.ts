@@ -9,7 +9,6 @@ import { DISCARDED, mayNot, refusalProblems } from '../sentences/refusals.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { shortId } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
-import type { OfferedClip } from './offer-cards.ts';
 import { offerOf, refuseRequest } from './offers.ts';
 import type { Asked } from './order-context.ts';
 import { placedReply, placeOrder } from './place-order.ts';
@@ -53,28 +52,18 @@ export async function confirmDraft(
   const isOurs = !placed.ok || placed.isNew || placed.task.origin.interaction === caller.interaction;
   if (!isOurs) return createdAlready(ports, caller, placed.task);
   const reply = placedReply(placed);
-  return placed.ok && reply.kind === 'task'
-    ? { ...reply, settled: settledWords(placed.task.state, { ordered: orderedBy(checked), price }) }
-    : reply;
+  if (!placed.ok || reply.kind !== 'task') return reply;
+  const ordered = orderedBy(checked);
+  const done = placed.task.state === 'requested' ? 'Sent for approval' : 'Ordered';
+  return { ...reply, settled: `${done}: ${ordered === null ? '1 clip' : setSize(ordered)} · ${formatPrice(price)}.` };
 }
 
-/** Says what became of a question, in its place: `Ordered: 6 shots · $1.30.`. */
-function settledWords(state: Task['state'], { ordered, price }: Pick<OfferedClip, 'ordered' | 'price'>): string {
-  const done = state === 'requested' ? 'Sent for approval' : 'Ordered';
-  return `${done}: ${ordered === null ? '1 clip' : setSize(ordered)} · ${formatPrice(price)}.`;
-}
-
-/** Reply to a second press, after the task was created. */
-const CREATED_ALREADY = 'This was already requested. ';
-
-/** As {@link CREATED_ALREADY}, before the id of a task without a message. */
-const CREATED_AS = 'This was already requested, as ';
-
-/** Links the task's message only if the caller may see it: a Retry may have been made in a private channel. */
+/** Answers a second press. Links the task's message only if the caller may see it: a Retry may have been made in a private channel. */
 async function createdAlready(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
   if (isContentRemoved(task)) return refused(removedSentence(task));
   const isSeen = visibleAmong(caller, [task]).length > 0;
   const message = isSeen ? await ports.chat.messageOf(task.id) : undefined;
-  const where = message === undefined ? { code: shortId(task.id) } : { message, label: 'See it here' };
-  return privately(textCard([message === undefined ? CREATED_AS : CREATED_ALREADY, where]));
+  if (message === undefined)
+    return privately(textCard(['This was already requested, as ', { code: shortId(task.id) }]));
+  return privately(textCard(['This was already requested. ', { message, label: 'See it here' }]));
 }

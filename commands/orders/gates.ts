@@ -62,10 +62,10 @@ async function names({ ports, caller, checked, ordering }: OrderContext): Promis
 }
 
 /** Refuses several clips at once where the bot can post one message only. */
-const SETS_NEED_MEMBER = 'takes: I’m not a member here, so each command can show one clip. Order them one at a time.';
-
 async function guests({ ordered, caller }: OrderContext): Promise<Stopping | null> {
-  return ordered !== null && caller.isGuest === true ? async () => ({ sentences: [SETS_NEED_MEMBER] }) : null;
+  if (ordered === null || caller.isGuest !== true) return null;
+  const sentence = 'takes: I’m not a member here, so each command can show one clip. Order them one at a time.';
+  return async () => ({ sentences: [sentence] });
 }
 
 /** Checks the person and the values by the rules of the channel. The claim checks the values again. */

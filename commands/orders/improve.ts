@@ -36,8 +36,6 @@ export async function improveTask(ports: BotPorts, caller: Caller, task: Task): 
   return improveDraft(ports, caller, draft);
 }
 
-const NOTHING_TO_IMPROVE = 'There is nothing to improve: the suggestion is the same as your prompt.';
-
 /**
  * Has the prompt of a draft rewritten, and shows both with their prices. The improved one is a draft of its own under the same
  * key, so that one of the two becomes a task. Its id is derived from its text: a button orders what its message shows.
@@ -56,9 +54,10 @@ export async function improveDraft(ports: BotPorts, caller: Caller, draft: Draft
   const maxLength = Math.min(MAX_SHOWN, checked.ok ? checked.model.promptMaxLength : MAX_SHOWN);
   const person = `${caller.platform}:${caller.team}:${caller.user.id}`;
   const enhanced = await enhancer.enhance({ prompt: original, maxLength, person });
-  if (!enhanced.ok) return refused(notImproved(enhanced.reason));
+  if (!enhanced.ok) return refused(`${REASONS[enhanced.reason]} Your prompt is unchanged, and nothing was started.`);
   const { prompt } = enhanced;
-  if (prompt === original.trim()) return refused(NOTHING_TO_IMPROVE);
+  if (prompt === original.trim())
+    return refused('There is nothing to improve: the suggestion is the same as your prompt.');
   const { interaction: _interaction, alternative: _alternative, command: _command, ...order } = draft;
   const id = taskIdOf(`${draft.key}#improved:${prompt}`);
   const improved = await drafts.save({ ...order, id, request: withStyle(ports.catalog(), { ...typed, prompt }) });
@@ -66,8 +65,6 @@ export async function improveDraft(ports: BotPorts, caller: Caller, draft: Draft
   const reason = { kind: 'improved', original, improved: prompt } as const;
   return privately(await offerOf(ports, caller, draft, { reason, other: improved.draft }));
 }
-
-const KEPT = 'Your prompt is unchanged, and nothing was started.';
 
 const REASONS: Readonly<Record<EnhancerFailure, string>> = {
   busy: 'I’m still improving another prompt of yours.',
@@ -82,8 +79,3 @@ const REASONS: Readonly<Record<EnhancerFailure, string>> = {
   withheld: 'The service that improves prompts declined to rewrite this one.',
   too_long: 'The improved prompt was too long.',
 };
-
-/** Returns the reply to a request that failed: the original stays as it is. */
-function notImproved(reason: EnhancerFailure): string {
-  return `${REASONS[reason]} ${KEPT}`;
-}

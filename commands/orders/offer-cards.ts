@@ -9,9 +9,6 @@ import { type Card, type CardButton, facts, joinLines, type Line, labelled, pres
 import type { SpendingQuestion } from './spending.ts';
 import { spendingSentences } from './spending-sentences.ts';
 
-/** Explains the pace of a storyboard whose shots are all chained. */
-const CHAINED_PACE = 'Each shot starts with the last frame of the one before, so they are made one after another.';
-
 /** Reason for offering a request instead of sending it. */
 export type OfferReason =
   /** The first word is a typo of or synonym for a command: the one probably meant, and one to run by a button. */
@@ -132,7 +129,8 @@ function boardLines(
 
 function paceOf([, ...later]: OfferedShots): string {
   const isChained = ({ request }: OfferedShots[number]): boolean => request.chain !== undefined;
-  if (later.every(isChained)) return CHAINED_PACE;
+  if (later.every(isChained))
+    return 'Each shot starts with the last frame of the one before, so they are made one after another.';
   return `Two shots are made at a time.${later.some(isChained) ? ` ${CHAIN_PACE}` : ''}`;
 }
 
@@ -209,7 +207,12 @@ function offerLines(
     case 'price':
       return [[priceWords(reason.before, cost)], quoted];
     case 'improved':
-      return improvedLines(reason);
+      // The improved one is shown whole, since it may be ordered as it is; the author knows the original.
+      return [
+        labelled('Original', { untrusted: shorten(reason.original, 300) }),
+        labelled('Improved', { untrusted: reason.improved }),
+        ['A language model wrote the second one. Nothing has been started.'],
+      ];
     case 'names':
       return [
         [...noSuchImage(reason.typed), ' Did you mean ', ...codes(reason.meant), '?'],
@@ -221,24 +224,6 @@ function offerLines(
     case 'spending':
       return [...spendingLines(reason), quoted];
   }
-}
-
-/** Length to which the original is shortened: its author knows it. */
-const ORIGINAL_LENGTH = 300;
-
-/** Shows both prompts; the improved one whole, since it may be ordered as it is. */
-function improvedLines({
-  original,
-  improved,
-}: {
-  readonly original: string;
-  readonly improved: string;
-}): readonly Line[] {
-  return [
-    labelled('Original', { untrusted: shorten(original, ORIGINAL_LENGTH) }),
-    labelled('Improved', { untrusted: improved }),
-    ['A language model wrote the second one. Nothing has been started.'],
-  ];
 }
 
 export function noSuchImage(names: readonly string[]): Line {

@@ -1,12 +1,4 @@
-import {
-  type Approver,
-  formatPrice,
-  isSamePrice,
-  type Price,
-  priceOf,
-  spendChannel,
-  type Task,
-} from '#src/tasks/index.ts';
+import { formatPrice, isSamePrice, type Price, priceOf, spendChannel, type Task } from '#src/tasks/index.ts';
 import { approversFor, refusedBy } from '#src/teams/index.ts';
 import { checkAgain } from '#src/videos/index.ts';
 import { approvableBy } from '../approvals/decide.ts';
@@ -52,7 +44,9 @@ export async function sendAgain(
   if (needed.kind === 'paused') return refused(pausedSentence(needed.pause));
   if (needed.kind === 'request_approval') {
     const approvers = approversFor(await ports.approvers.list(origin), origin.user.id);
-    if (!(await mayApprove())) return refused(resendNeedsApproval(price, needed.above, approvers));
+    const why = `Sending it again costs ${formatPrice(price)}, and clips above ${formatPrice(needed.above)} need an approval`;
+    if (!(await mayApprove()))
+      return refused(`${why}: only ${anyOf(approvers)} can press Send again. Nothing was bought.`);
   } else if (refusal !== null) return refused(refusal);
   const decision = decideSpending(price, { ...rules, approveAbove: undefined }, isConfirmed);
   const question = decision.kind === 'confirm' ? decision.question : null;
@@ -62,12 +56,6 @@ export async function sendAgain(
   if (question !== null) return ask({ kind: 'spending', price });
   const decided = await ports.tasks.resubmit(task.id, caller.user, { afterSends, price });
   return decisionReply(ports, caller, task, 'again', decided);
-}
-
-/** Refuses **Send again** above the threshold of approvals to a person who may not approve it. Plain text with user input. */
-function resendNeedsApproval(price: Price, above: Price, approvers: readonly Approver[]): string {
-  const why = `Sending it again costs ${formatPrice(price)}, and clips above ${formatPrice(above)} need an approval`;
-  return `${why}: only ${anyOf(approvers)} can press Send again. Nothing was bought.`;
 }
 
 /** Reason for a question, the present price, and what its button confirms; `null`: no threshold or soft limit. */

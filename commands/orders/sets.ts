@@ -1,4 +1,4 @@
-import { type MessageRef, setCardId, setOfCard } from '#src/chat/index.ts';
+import { setCardId, setOfCard } from '#src/chat/index.ts';
 import { clipsOf, outdatedIn } from '#src/orders/index.ts';
 import {
   formatPrice,
@@ -127,13 +127,8 @@ async function showSet(
   const refusal = await mayNotDecideOn(ports, caller, origin);
   if (refusal !== null) return refused(refusal);
   const isNew = await ports.chat.showSet(set);
-  return privately(setShownCard(isNew, await ports.chat.messageOf(setCardId(set.id))));
-}
-
-/** Says whether the card of a set was posted again. */
-function setShownCard(isNew: boolean, message: MessageRef | undefined): Card {
   const where = isNew ? 'Its message was deleted, so I posted it again.' : 'Its message is there.';
-  return textCard([where, ...seeItHere(message)]);
+  return privately(textCard([where, ...seeItHere(await ports.chat.messageOf(setCardId(set.id)))]));
 }
 
 /**

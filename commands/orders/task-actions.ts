@@ -13,7 +13,7 @@ import { pausedSentence } from '../sentences/pause.ts';
 import { UNDECIDED } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { shortId } from '../ui/buttons.ts';
-import { type Card, type Line, textCard } from '../ui/card.ts';
+import { type Line, textCard } from '../ui/card.ts';
 import { askBeforeShowing } from './offers.ts';
 import { overBudgetWords } from './over-budget.ts';
 import { placedReply, placeOrder } from './place-order.ts';
@@ -48,17 +48,14 @@ export async function decisionReply(
 ): Promise<Reply> {
   if (decision.paused !== undefined) return refused(pausedSentence(decision.paused));
   if (decision.forbidden !== undefined) return forbiddenReply(caller, decision.forbidden);
-  if (decision.over === undefined) return privately(decisionCard(kind, decision, ports.clock.now()));
+  if (decision.over === undefined) {
+    const { done, task: now } = decision;
+    return privately(textCard(done ? doneLine(kind, now) : tooLateLine(kind, now, ports.clock.now())));
+  }
   const { origin, request } = task;
   return refused(
     await overBudgetWords(ports, caller, decision.over, { origin, model: request.model, ordered: null, fit: null }),
   );
-}
-
-/** Shows the outcome of a decision to the user who took it. */
-function decisionCard(kind: DecisionKind, decision: Decision, nowMs: number): Card {
-  const { done, task } = decision;
-  return textCard(done ? doneLine(kind, task) : tooLateLine(kind, task, nowMs));
 }
 
 function doneLine(kind: DecisionKind, task: Task): Line {
@@ -133,14 +130,16 @@ export async function retryOnce(
   original: Task,
   { reaction, at }: { readonly reaction?: MessageRef; readonly at?: string } = {},
 ): Promise<Reply> {
-  const refusal = await mayNotDecideOn(ports, caller, original.origin, retryYourself(shortId(original.id)));
+  const instead = `To make it again under your own name, use /video retry ${shortId(original.id)}`;
+  const refusal = await mayNotDecideOn(ports, caller, original.origin, instead);
   if (refusal !== null) return refused(refusal);
   if (isUndecided(original)) return refused(UNDECIDED);
   if (isContentRemoved(original)) return refused(PROMPT_REMOVED);
   if (isBlind(original)) return orderBlindRetry(ports, caller, original, null);
   const catalog = ports.catalog();
   const model = at === undefined ? undefined : catalog.models.find((one) => modelFingerprint(one) === at);
-  if (at !== undefined && model === undefined) return refused(NOT_OFFERED);
+  if (at !== undefined && model === undefined)
+    return refused('That model isn’t offered any more. Nothing was bought. Retry orders the clip as it was.');
   const checked =
     model === undefined ? checkRetry(catalog, original.request) : requestAt(catalog, original.request, model.name);
   const shownRequest = model === undefined || !checked.ok ? undefined : draftOfRequest(checked.request);
@@ -165,14 +164,6 @@ export async function retryOnce(
   // Its prompt may have been corrected there in a form.
   const shown = isSeen ? placed.task : { ...placed.task, request: original.request };
   return privately(retriedAlready(original, shown, where));
-}
-
-/** Refuses a model that a button named. */
-const NOT_OFFERED = 'That model isn’t offered any more. Nothing was bought. Retry orders the clip as it was.';
-
-/** Remedy for a user who may not retry another person's clip. */
-function retryYourself(shortId: string): string {
-  return `To make it again under your own name, use /video retry ${shortId}`;
 }
 
 /** Returns true for an uncertain task: the service may have accepted it and bill it, so it needs a decision first. */

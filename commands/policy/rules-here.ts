@@ -58,15 +58,11 @@ export async function mayNotCreateHere(ports: BotPorts, caller: Caller): Promise
   const { create } = await rulesIn(ports, caller, caller);
   if (create === undefined || create === 'any' || caller.mayAdminister) return null;
   const { isAmong, unread } = await membershipIn(ports, caller, create);
-  return isAmong ? null : mayNotCreate(create, caller.fields, unread);
+  return isAmong ? null : `You can’t create clips here: ${onlyAllowed(create, caller.fields, unread)}`;
 }
 
 /** Members of a role or user group who could not be looked up. */
 type Unread = { readonly name: string; readonly reason: string | null } | null;
-
-function mayNotCreate(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
-  return `You can’t create clips here: ${onlyAllowed(allowed, fields, unread)}`;
-}
 
 function onlyAllowed(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
   const only =
@@ -101,18 +97,9 @@ export async function mayNotDecideOn(
   if (caller.mayAdminister) return null;
   const { isAmong, unread } = await membershipIn(ports, caller, decide);
   if (isAmong) return null;
-  const sentence = mayNotDecide(origin.user.name, decide, caller.fields, unread);
-  return instead === null ? sentence : `${sentence} ${instead}`;
-}
-
-function mayNotDecide(
-  requester: string,
-  allowed: readonly Approver[],
-  fields: OptionFields | undefined,
-  unread: Unread,
-): string {
-  const names = [requester, ...allowed.map(({ name }) => shorten(name, 60)), 'an administrator'];
-  return `Only ${either(names)} can do that here. ${policyCommand(fields)} shows the rule.${unreadMembers(unread)}`;
+  const names = [origin.user.name, ...decide.map(({ name }) => shorten(name, 60)), 'an administrator'];
+  const rule = `${policyCommand(caller.fields)} shows the rule.${unreadMembers(unread)}`;
+  return `Only ${either(names)} can do that here. ${rule}${instead === null ? '' : ` ${instead}`}`;
 }
 
 /** Returns why the caller may not review a clip; `null` for those whom the policy names, by default everyone who sees it. */
@@ -120,9 +107,5 @@ export async function mayNotReview(ports: BotPorts, caller: Caller, origin: Poli
   const { review } = await rulesIn(ports, caller, origin);
   if (review === undefined || review === 'any' || caller.mayAdminister) return null;
   const { isAmong, unread } = await membershipIn(ports, caller, review);
-  return isAmong ? null : mayNotReviewHere(review, caller.fields, unread);
-}
-
-function mayNotReviewHere(allowed: readonly Approver[], fields: OptionFields | undefined, unread: Unread): string {
-  return `You can’t review clips here: ${onlyAllowed(allowed, fields, unread)}`;
+  return isAmong ? null : `You can’t review clips here: ${onlyAllowed(review, caller.fields, unread)}`;
 }

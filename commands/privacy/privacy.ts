@@ -42,7 +42,8 @@ export const privacy: Subcommand = {
     if (what === 'export') return sendExport(ports, caller);
     if (what === 'forget') return privately(forgetQuestion());
     const named = ERASE.exec(optionValue(given, 'what') ?? '')?.groups?.['who'];
-    return named === undefined ? refused(notAPrivacyAction(what, ACTIONS)) : askToErase(ports, caller, named);
+    if (named !== undefined) return askToErase(ports, caller, named);
+    return refused(`“${what}” is nothing that I can do with your data. Available: ${ACTIONS.join(', ')}.`);
   },
 };
 
@@ -68,7 +69,9 @@ export const erase: Subcommand = {
   },
   run: async (ports, caller, given) => {
     const named = optionValue(given, 'who');
-    return named === undefined ? privately(eraseUsage()) : askToErase(ports, caller, named);
+    if (named !== undefined) return askToErase(ports, caller, named);
+    const what = ' removes what I store about a person, after a question; amounts stay.';
+    return privately(layOut([[{ code: '/video erase_person @ada' }, what]]));
   },
 };
 
@@ -90,11 +93,17 @@ export async function pressPrivacy(
 ): Promise<Reply> {
   if (press.what === 'forget') {
     await request(ports, caller, caller.user);
-    return privately(forgettingCard());
+    const line = [
+      'I’m forgetting you. It takes a few minutes, or until your clips in progress have ended. What you order from now ',
+      'on is stored anew.',
+    ];
+    return privately(layOut([line]));
   }
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
   await request(ports, caller, await personWithId(ports, caller, press.user));
-  return privately(erasingCard());
+  // It does not name the person: this message stays.
+  const line = ['I’m erasing them. It takes a few minutes, or until their clips in progress have ended.'];
+  return privately(layOut([line]));
 }
 
 function request({ forgetting }: BotPorts, caller: Caller, person: Person): Promise<void> {
@@ -140,21 +149,6 @@ function forgetQuestion(): Card {
   );
 }
 
-function forgettingCard(): Card {
-  return layOut([
-    [
-      'I’m forgetting you. It takes a few minutes, or until your clips in progress have ended. What you order from now ',
-      'on is stored anew.',
-    ],
-  ]);
-}
-
-function eraseUsage(): Card {
-  return layOut([
-    [{ code: '/video erase_person @ada' }, ' removes what I store about a person, after a question; amounts stay.'],
-  ]);
-}
-
 function eraseQuestion(person: Person, confirm: CardButton): Card {
   return layOut(
     [
@@ -167,13 +161,4 @@ function eraseQuestion(person: Person, confirm: CardButton): Card {
     ],
     { buttons: [confirm] },
   );
-}
-
-/** Confirms that a person is being erased, without naming them: this message stays. */
-function erasingCard(): Card {
-  return layOut([['I’m erasing them. It takes a few minutes, or until their clips in progress have ended.']]);
-}
-
-function notAPrivacyAction(typed: string, known: readonly string[]): string {
-  return `“${typed}” is nothing that I can do with your data. Available: ${known.join(', ')}.`;
 }

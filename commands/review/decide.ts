@@ -5,7 +5,6 @@ import {
   leadingTimecode,
   MAX_DECISIONS,
   NOTE_LENGTH,
-  type Person,
   parseTimecode,
   type ReviewDecision,
   type ReviewNote,
@@ -18,7 +17,6 @@ import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input
 import { visibleAmong } from '../input/task-lookup.ts';
 import { mayNotReview, withSettings } from '../policy/rules-here.ts';
 import { count, formatCount, quoted } from '../sentences/format.ts';
-import { EDIT_AGAIN } from '../sentences/forms.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { button, type ReviewPress } from '../ui/buttons.ts';
 import { type Card, type CardButton, type Line, layOut, textCard } from '../ui/card.ts';
@@ -34,8 +32,6 @@ export function pressReview(ports: BotPorts, caller: Caller, task: Task, press: 
     : openChangesForm(ports, caller, task, press.after);
 }
 
-const OWN_CLIP = 'This is your own clip. In this team, someone else signs it off.';
-
 /** Signs a clip off. Asks once if there is a newer version that the reviewer may see and was not asked about. */
 async function signOff(
   ports: BotPorts,
@@ -46,7 +42,8 @@ async function signOff(
   const found = await reviewable(ports, caller, task);
   if ('reply' in found) return found.reply;
   const { rules } = found;
-  if (!rules.signOffOwn && caller.user.id === task.origin.user.id) return refused(OWN_CLIP);
+  if (!rules.signOffOwn && caller.user.id === task.origin.user.id)
+    return refused('This is your own clip. In this team, someone else signs it off.');
   const isStale = (task.review?.length ?? 0) !== after;
   const [newest] = isStale ? [] : visibleAmong(caller, await ports.reviews.newer(task));
   if (newest !== undefined && versionOf(newest) > (asked ?? 0)) return privately(newerVersionCard(task, newest, after));
@@ -141,24 +138,16 @@ export async function submitChanges(
   if ('problem' in read) {
     // Discord's forms do not stay open.
     const refusal = refusedWith([read.problem]);
-    const sentence = typed === '' ? refusal.sentence : `${refusal.sentence}\n${noteGivenBack(typed)}`;
-    return { ...refusal, sentence, buttons: [button({ action: 'changes', task: task.id, after }, EDIT_AGAIN)] };
+    // The note is given back, so that it need not be written again.
+    const sentence = typed === '' ? refusal.sentence : `${refusal.sentence}\nYour note: ${typed}`;
+    return { ...refusal, sentence, buttons: [button({ action: 'changes', task: task.id, after }, 'Edit again')] };
   }
   const decision = { kind: 'changes_requested', by: caller.user, atMs: ports.clock.now(), note: read.note } as const;
-  return decide(ports, { caller, task, after, decision }, async (now) => privately(changesReply(now, caller.user)));
+  return decide(ports, { caller, task, after, decision }, async (now) => {
+    const notified = caller.user.id === now.origin.user.id ? '' : ' Its requester is notified.';
+    return privately(textCard([`Requested changes to ${versionWords(now)}.${notified}`]));
+  });
 }
-
-function changesReply(task: Task, reviewer: Pick<Person, 'id'>): Card {
-  const notified = reviewer.id === task.origin.user.id ? '' : ' Its requester is notified.';
-  return textCard([`Requested changes to ${versionWords(task)}.${notified}`]);
-}
-
-/** Returns a note to the person whose form was refused, so that they need not write it again. */
-function noteGivenBack(note: string): string {
-  return `Your note: ${note}`;
-}
-
-const NOTE_MISSING = 'Write what should change.';
 
 /** Reads a note with its time, which may begin the note itself. */
 function readNote(
@@ -167,10 +156,14 @@ function readNote(
   seconds: number,
 ): { readonly note: ReviewNote } | { readonly problem: FieldProblem } {
   const problem = (field: string, sentence: string) => ({ problem: { field, sentence } });
-  if (typed === '') return problem('note', NOTE_MISSING);
-  if (typed.length > NOTE_LENGTH) return problem('note', noteTooLong(typed.length));
+  if (typed === '') return problem('note', 'Write what should change.');
+  if (typed.length > NOTE_LENGTH) {
+    const most = count(NOTE_LENGTH, 'character');
+    return problem('note', `The note has ${formatCount(typed.length)} characters. Shorten it to ${most}.`);
+  }
   const entered = at === '' ? null : parseTimecode(/^[\d.,]+$/u.test(at) ? `${at} s` : at);
-  if (at !== '' && entered === null) return problem('at', notATime(at));
+  if (at !== '' && entered === null)
+    return problem('at', `${quoted(at, 40)} isn’t a time in the clip. Write minutes and seconds, such as 0:03.`);
   const leading = leadingTimecode(typed);
   const atSeconds = entered ?? leading.atSeconds;
   if (atSeconds === null) return { note: { text: typed } };
@@ -180,21 +173,11 @@ function readNote(
   return { note: { text, atSeconds } };
 }
 
-function noteTooLong(length: number): string {
-  return `The note has ${formatCount(length)} characters. Shorten it to ${count(NOTE_LENGTH, 'character')}.`;
-}
-
-function notATime(given: string): string {
-  return `${quoted(given, 40)} isn’t a time in the clip. Write minutes and seconds, such as 0:03.`;
-}
-
 function afterTheEnd(atSeconds: number, seconds: number): string {
   return `${formatTimecode(atSeconds)} is after the end of this clip. It was ordered with ${seconds} s: write a time up to ${formatTimecode(seconds)}.`;
 }
 
 const NOT_REVIEWABLE = 'This clip can’t be reviewed: it isn’t there.';
-
-const TOO_MANY_DECISIONS = `This clip has ${MAX_DECISIONS} notes already. Make a new version with Edit & retry.`;
 
 /** Records a decision; tells who came first where another one did. */
 async function decide(
@@ -214,7 +197,8 @@ async function decide(
 ): Promise<Reply> {
   const { done, task: now } = await ports.reviews.decide(task, decision, after);
   if (done || isRepeated(now, decision, { after, user: caller.user.id })) return reply(now);
-  if ((now.review?.length ?? 0) >= MAX_DECISIONS && now.review?.length === after) return refused(TOO_MANY_DECISIONS);
+  if ((now.review?.length ?? 0) >= MAX_DECISIONS && now.review?.length === after)
+    return refused(`This clip has ${MAX_DECISIONS} notes already. Make a new version with Edit & retry.`);
   return now.clip === undefined ? refused(NOT_REVIEWABLE) : privately(decidedBefore(now));
 }
 
@@ -229,8 +213,6 @@ function isRepeated(
   return last.kind === kind && last.by.id === user && last.note?.text === note?.text;
 }
 
-const NO_REVIEW = 'Reviews are off in this clip’s channel.';
-
 /** Returns the team's rules if the caller may review a clip now; otherwise the reply. */
 async function reviewable(
   ports: BotPorts,
@@ -240,7 +222,7 @@ async function reviewable(
   if (task.removal !== undefined) return { reply: refused(removedSentence(task)) };
   if (task.state !== 'completed' || task.clip === undefined) return { reply: refused(NOT_REVIEWABLE) };
   const rules = await ports.settings.get(teamOf(caller));
-  if (!hasReview(rules, task.origin)) return { reply: refused(NO_REVIEW) };
+  if (!hasReview(rules, task.origin)) return { reply: refused('Reviews are off in this clip’s channel.') };
   const forbidden = await mayNotReview(withSettings(ports, rules), caller, task.origin);
   return forbidden === null ? { rules } : { reply: refused(forbidden) };
 }

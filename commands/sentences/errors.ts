@@ -11,7 +11,9 @@ import { tryAgainIn } from './format.ts';
  */
 export function sentenceOf({ code, words, retryAfterMs }: DailiesError): string {
   const later = retryAfterMs === undefined ? TRY_AGAIN.later : tryAgainIn(retryAfterMs);
-  const sentence = ofTheChat(code, later) ?? explained(code, words ?? null, { ...TRY_AGAIN, later });
+  const ofTheService =
+    code === 'refused_address' ? refusedAddressSentence(words ?? null) : explain(code, { ...TRY_AGAIN, later });
+  const sentence = ofTheChat(code, later) ?? ofTheService;
   const quote = helpfulWords(code, words ?? null);
   return quote === null ? sentence : `${sentence} It said: “${quote}”`;
 }
@@ -21,10 +23,6 @@ function ofTheChat(code: ErrorCode, later: string): string | null {
   if (code === 'rate_limited') return `The chat is taking no more calls from me right now. ${later}`;
   if (code !== 'unauthorised') return null;
   return 'The chat no longer accepts my token. Your administrator can see why in the log; then try again.';
-}
-
-function explained(code: ErrorCode, words: string | null, way: WayOut): string {
-  return code === 'refused_address' ? refusedAddressSentence(words) : explain(code, way);
 }
 
 /** Reply if the chat did not identify the user in time: nothing was done, and nothing will be. */
@@ -38,15 +36,19 @@ export const STILL_WORKING = 'Still working on this. If nothing follows within a
 type Failure = { readonly code: ErrorCode; readonly words: string | null };
 
 /** Explains on a card why a task ended without a clip; external text is marked as untrusted. */
-export function failureLine({ code, words }: Failure): Line {
-  if (code === 'refused_address') return [refusedAddressSentence(words)];
-  return withWords(explain(code), helpfulWords(code, words));
+export function failureLine(failure: Failure): Line {
+  return reasonLine(failure, TRY_AGAIN);
 }
 
 /** Explains on a card why a finished clip could not be fetched; suggests fetching, since a retry would be charged. */
-export function unfetchedLine({ code, words }: Failure): Line {
+export function unfetchedLine(failure: Failure): Line {
+  return reasonLine(failure, FETCH_AGAIN);
+}
+
+function reasonLine({ code, words }: Failure, way: WayOut): Line {
   if (code === 'refused_address') return [refusedAddressSentence(words)];
-  return withWords(explain(code, FETCH_AGAIN), helpfulWords(code, words));
+  const helpful = helpfulWords(code, words);
+  return helpful === null ? [explain(code, way)] : [explain(code, way), ' It said: “', { untrusted: helpful }, '”'];
 }
 
 /** Explains on a card that a finished clip could not be fetched. @param stake what it may cost all the same */
@@ -65,10 +67,6 @@ export function unconfirmedLine(stake: string): Line {
   ];
 }
 
-function withWords(sentence: string, words: string | null): Line {
-  return words === null ? [sentence] : [sentence, ' It said: “', { untrusted: words }, '”'];
-}
-
 /** Remedies: `mended` after the cause is fixed, `later` for a cause that passes by itself. */
 interface WayOut {
   readonly mended: string;
@@ -79,7 +77,7 @@ const FETCH_AGAIN: WayOut = { mended: 'then fetch it again.', later: 'Fetch it a
 
 /** Returns the fixed sentences of an error code, without external text. */
 // oxlint-disable-next-line max-lines-per-function -- one sentence per error code
-function explain(code: ErrorCode, { mended, later }: WayOut = TRY_AGAIN): string {
+function explain(code: ErrorCode, { mended, later }: WayOut): string {
   switch (code) {
     case 'bad_request':
       return 'The video service rejected this request. Change what it names and send it again.';

@@ -41,6 +41,3 @@ export const PRESS_AGAIN = 'The form took too long to open. Try again.';
 export function cutNote(most: number): string {
   return `Too long for a form: only the first ${formatCount(most)} characters are here, and only they would be sent.`;
 }
-
-/** Label of a refusal's button that opens anew the form that was refused. */
-export const EDIT_AGAIN = 'Edit again';

@@ -6,7 +6,6 @@ import { type BotPorts, privately, refused, refusedWith } from '../input/subcomm
 import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { quoted, shorten } from '../sentences/format.ts';
-import { EDIT_AGAIN } from '../sentences/forms.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { button } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
@@ -36,14 +35,14 @@ export async function submitBoard(
   const board = await ports.boards.get(place);
   const read = readOrder(board, values['order']);
   // Discord's forms do not stay open.
-  const buttons = [button({ action: 'board', task: setCardId(task) }, EDIT_AGAIN)];
+  const buttons = [button({ action: 'board', task: setCardId(task) }, 'Edit again')];
   if ('problem' in read) return { ...refusedWith([read.problem]), buttons };
   const choice = choiceOf(board, values['take'] ?? '');
   const nowMs = ports.clock.now();
   const edit: BoardEdit = { ...read.edit, ...(choice === null ? {} : { choice: { ...choice, atMs: nowMs } }) };
   if (Object.keys(edit).length === 0)
     // The same form may have changed it: platforms deliver one again.
-    return privately(textCard([board.revision === revision ? BOARD_UNCHANGED : BOARD_EDITED]));
+    return privately(textCard([board.revision === revision ? 'The board stays as it is.' : BOARD_EDITED]));
   // Someone else's edit is not overwritten by a form that did not show it.
   if (board.revision !== revision || !(await ports.boards.change(board, edit)))
     return { kind: 'refused', sentence: BOARD_CHANGED, buttons };
@@ -111,10 +110,13 @@ function readOrder(
   }));
   const known = shots.map(({ at }) => at);
   const wrong = numbers.find(({ at }) => !known.includes(at));
-  if (wrong !== undefined) return { problem: { field: 'order', sentence: notAShot(wrong.text, known.length) } };
+  const problem = (sentence: string) => ({ problem: { field: 'order', sentence } });
+  const numbered = `1 to ${known.length}, such as ${known.length > 2 ? '3 1 2' : '2 1'}`;
+  if (wrong !== undefined)
+    return problem(`${quoted(wrong.text, 20)} isn’t a shot. Write the numbers of the shots in the cut, ${numbered}.`);
   const order = numbers.map(({ at }) => at);
   const twice = order.find((at, index) => order.indexOf(at) !== index);
-  if (twice !== undefined) return { problem: { field: 'order', sentence: shotTwice(twice) } };
+  if (twice !== undefined) return problem(`Shot ${twice} is there twice. A shot is in the cut once.`);
   const skipped = known.filter((at) => !order.includes(at));
   const before = shots.filter(({ isSkipped }) => !isSkipped).map(({ at }) => at);
   return String(before) === String(order) ? { edit: {} } : { edit: { order: [...order, ...skipped], skipped } };
@@ -140,17 +142,7 @@ function shotNotes(shots: readonly { readonly at: number; readonly chosen: Pick<
 
 const BOARD_EDITED = 'The board is changed.';
 
-const BOARD_UNCHANGED = 'The board stays as it is.';
-
 const BOARD_CHANGED = 'Someone changed this board meanwhile. Nothing was changed; press Edit board again to see it.';
-
-function notAShot(given: string, count: number): string {
-  return `${quoted(given, 20)} isn’t a shot. Write the numbers of the shots in the cut, 1 to ${count}, such as ${count > 2 ? '3 1 2' : '2 1'}.`;
-}
-
-function shotTwice(at: number): string {
-  return `Shot ${at} is there twice. A shot is in the cut once.`;
-}
 
 /** Names a take of a shot: `Shot 4 · take 2 · 6 s · a fox wakes up`. */
 function takeLabel(at: number, take: number, { request }: Pick<Task, 'request'>): string {

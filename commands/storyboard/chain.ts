@@ -46,10 +46,6 @@ function orderedIn({ request, storyboard }: Accepted): readonly VideoRequest[] {
   return storyboard === undefined ? [request] : storyboard.shots.map((shot) => shot.request);
 }
 
-/** Refuses the last frame of the shot before where there is none: in a clip of its own. */
-const NO_SHOT_BEFORE =
-  'image: @last-frame is the last frame of the shot before, so it works in /video storyboard only.';
-
 /**
  * Resolves a clip that is ordered alone. Of another take, the shot before has to have a clip, or one in progress.
  * @returns why it cannot be ordered; `null` if it can
@@ -58,7 +54,8 @@ async function resolveRetry(order: OrderContext): Promise<string | null> {
   const { ports, caller, checked, ordering } = order;
   const { request } = checked;
   order.checked = { ...checked, request: unframed(request) };
-  if (ordering.retryOf === undefined) return NO_SHOT_BEFORE;
+  if (ordering.retryOf === undefined)
+    return 'image: @last-frame is the last frame of the shot before, so it works in /video storyboard only.';
   const { takeOf } = await shotOf(ports, caller, ordering.retryOf);
   if (takeOf === undefined) {
     if (awaitsFrame(request)) return CHAINED_ELSEWHERE;
@@ -66,11 +63,9 @@ async function resolveRetry(order: OrderContext): Promise<string | null> {
     return null;
   }
   const before = await shotBefore(ports.boards, takeOf);
-  return before === undefined || !(hasClip(before.chosen) || isInProgress(before)) ? chainBroken(takeOf.at - 1) : null;
-}
-
-function chainBroken(shot: number): string {
-  return `Shot ${shot + 1} starts with the last frame of shot ${shot}, which has no clip. Retry shot ${shot} first.`;
+  if (before !== undefined && (hasClip(before.chosen) || isInProgress(before))) return null;
+  const shot = takeOf.at - 1;
+  return `Shot ${takeOf.at} starts with the last frame of shot ${shot}, which has no clip. Retry shot ${shot} first.`;
 }
 
 /** Names what this installation lacks to chain shots. */

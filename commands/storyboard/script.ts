@@ -88,7 +88,11 @@ export function parseShots(text: string): {
   readonly shots: readonly ShotDraft[];
   readonly problems: readonly FieldProblem[];
 } {
-  if (text.length > MAX_LENGTH) return { shots: [], problems: [problem(scriptTooLong(text.length, MAX_LENGTH))] };
+  if (text.length > MAX_LENGTH) {
+    const has = `this one has ${formatCount(text.length)}`;
+    const sentence = `A storyboard may have up to ${formatCount(MAX_LENGTH)} characters; ${has}.`;
+    return { shots: [], problems: [problem(sentence)] };
+  }
   const lines = text
     .split('\n')
     .map((typed) => (COMMENT.test(typed) ? '' : typed.trim().replace(MARKS, '')))
@@ -105,10 +109,6 @@ export function parseShots(text: string): {
       ].map((sentence) => problem(onLine(line, sentence))),
     ),
   };
-}
-
-function scriptTooLong(given: number, max: number): string {
-  return `A storyboard may have up to ${formatCount(max)} characters; this one has ${formatCount(given)}.`;
 }
 
 export function sharedIn(request: RequestDraft): RequestDraft {

@@ -33,14 +33,8 @@ const options: readonly OptionDeclaration[] = [
 const LAST_FRAME_RESERVED =
   '@last-frame stands for the last frame of the shot before, in a storyboard. Choose another name.';
 
-const WORDS_UNKNOWN = 'I don’t know what to change. Write “add @mug” with an image, or “remove @mug”.';
-
 const NAME_RULE =
   'A name has 1 to 32 letters from a to z, digits and hyphens, such as @mug. A hyphen is neither first nor last.';
-
-const NAME_RESERVED = 'That name notifies people in a chat. Choose another one.';
-
-const EXTERNAL = 'The library belongs to the team of this workspace.';
 
 /** `/video library`: the team's reference images, which prompts use as `@mug`. */
 export const library: Subcommand = {
@@ -52,14 +46,16 @@ export const library: Subcommand = {
     visibility: 'private',
   },
   run: async (ports, caller, given) => {
-    if (caller.isExternal === true) return refused(EXTERNAL);
+    if (caller.isExternal === true) return refused('The library belongs to the team of this workspace.');
     const [verb = 'list', word = '', ...links] = (optionValue(given, 'change') ?? '').split(/\s+/u).filter(Boolean);
     if (verb.toLowerCase() === 'list') return privately(libraryCard(await ports.references.list(teamOf(caller))));
     const name = referenceNameOf(word);
-    if (!isChange(verb)) return refused(WORDS_UNKNOWN);
+    if (!isChange(verb))
+      return refused('I don’t know what to change. Write “add @mug” with an image, or “remove @mug”.');
     if (name === null) return refused(NAME_RULE);
     if (isLastFrame(`@${name}`)) return refused(LAST_FRAME_RESERVED);
-    if (verb.toLowerCase() === 'add' && MENTIONS.has(name)) return refused(NAME_RESERVED);
+    if (verb.toLowerCase() === 'add' && MENTIONS.has(name))
+      return refused('That name notifies people in a chat. Choose another one.');
     return verb.toLowerCase() === 'add'
       ? add(ports, caller, name, [...links, ...(given['image'] ?? [])])
       : remove(ports, caller, name);
@@ -99,38 +95,30 @@ async function add(ports: BotPorts, caller: Caller, name: string, given: readonl
   if (wrong !== undefined)
     return refused(refusalSentence({ reason: 'not_an_address', option: 'image', given: wrong }, caller.fields));
   const [url, ...others] = all;
-  if (url === undefined || others.length > 0) return refused(oneImage(name));
+  if (url === undefined || others.length > 0)
+    return refused(`Add exactly one image to @${name}: attach it, or give a link to it.`);
   const team = teamOf(caller);
   const before = await ports.references.list(team);
   if (before.some((one) => one.name === name)) return refused(nameTaken(name));
-  if (before.length >= MAX_IMAGES) return refused(libraryFull(MAX_IMAGES));
+  if (before.length >= MAX_IMAGES) return refused(LIBRARY_FULL);
   const unreachable = await ports.checkReferences({ media: { image: [url], audio: [], video: [] } });
   if (unreachable.length > 0) return refused(...refusalSentences(unreachable, caller.fields));
   const kept = await ports.libraryFiles.keep(url);
   if (kept !== 'kept' && kept !== 'elsewhere') return refused(imageFailed(kept));
   const outcome = await ports.references.add(team, { name, url, by: caller.user });
-  if (outcome === 'added') return privately(addedCard(name, kept === 'elsewhere'));
+  if (outcome === 'added') {
+    const link = kept === 'elsewhere' ? ' I keep the link alone: the image has to stay there.' : '';
+    return privately(layOut([['Added ', { code: `@${name}` }, ` for the whole team.${link}`], small(USE)]));
+  }
   await removeUnused(ports, team, url);
-  return refused(outcome === 'taken' ? nameTaken(name) : libraryFull(MAX_IMAGES));
-}
-
-/** Confirms an addition. @param isLink whether only the address is kept */
-function addedCard(name: string, isLink: boolean): Card {
-  const kept = isLink ? ' I keep the link alone: the image has to stay there.' : '';
-  return layOut([['Added ', { code: `@${name}` }, ` for the whole team.${kept}`], small(USE)]);
-}
-
-function oneImage(name: string): string {
-  return `Add exactly one image to @${name}: attach it, or give a link to it.`;
+  return refused(outcome === 'taken' ? nameTaken(name) : LIBRARY_FULL);
 }
 
 function nameTaken(name: string): string {
   return `There is a @${name} already. Remove it first, or choose another name.`;
 }
 
-function libraryFull(max: number): string {
-  return `The library has ${max} images, which is the most. Remove one first.`;
-}
+const LIBRARY_FULL = `The library has ${MAX_IMAGES} images, which is the most. Remove one first.`;
 
 function imageFailed(reason: 'expires' | 'failed' | 'too_large' | 'no_image' | 'full'): string {
   switch (reason) {
@@ -162,18 +150,11 @@ async function remove(ports: BotPorts, caller: Caller, name: string): Promise<Re
         ),
       ),
     );
-  if (image.by.id !== caller.user.id && !caller.mayAdminister) return refused(mayNotRemove(image));
+  if (image.by.id !== caller.user.id && !caller.mayAdminister)
+    return refused(`Only ${image.by.name} or an administrator can remove @${name}.`);
   await ports.references.remove(team, image);
   await removeUnused(ports, team, image.url);
-  return privately(removedCard(name));
-}
-
-function removedCard(name: string): Card {
-  return layOut([['Removed ', { code: `@${name}` }, '. Clips made with it stay.']]);
-}
-
-function mayNotRemove({ name, by }: Pick<ReferenceImage, 'name' | 'by'>): string {
-  return `Only ${by.name} or an administrator can remove @${name}.`;
+  return privately(layOut([['Removed ', { code: `@${name}` }, '. Clips made with it stay.']]));
 }
 
 /** Removes a file that no image of the team has, such as one that was added at the same moment. */

@@ -93,14 +93,18 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Pro
   const before = styleNamed({ styles: stored }, read.name);
   const after = read.change(before ?? { name: read.name });
   if (after === null && before === undefined) return refused(noSuchStyle(read.name, stored));
-  if (after === null && isAskedFor(policy, read.name)) return refused(styleInPolicy(read.name));
-  if (after !== null && Object.keys(after).length === 1) return refused(STYLE_EMPTY);
-  if (before === undefined && stored.length >= MAX_STYLES) return refused(tooManyStyles(MAX_STYLES));
+  if (after === null && isAskedFor(policy, read.name))
+    return refused(`The policy asks for the style ${read.name}, so it can’t be removed. Change the policy first.`);
+  if (after !== null && Object.keys(after).length === 1)
+    return refused('A style needs words or a default, such as before or after. Nothing was changed.');
+  if (before === undefined && stored.length >= MAX_STYLES)
+    return refused(`name: this team has ${MAX_STYLES} styles, which is the most. Remove one first.`);
   const patch = ({ styles = [] }: TeamSettings) => ({ styles: changed(styles, read.name, read.change) });
   const { styles = [], ...now } = await ports.settings.change(teamOf(caller), byCommand(caller), patch);
   const saved = styleNamed({ styles }, read.name);
   if (saved !== undefined) return privately(styleCard(saved, ports.catalog(), now.revision !== revision));
-  return privately(textCard([styleRemoved(read.name)]));
+  const removed = `The style ${read.name} is removed. Clips that have it keep it, and Retry makes them the same way.`;
+  return privately(textCard([removed]));
 }
 
 /** Returns the styles with one added, changed or removed, by name; `null` where none is left. */
@@ -130,18 +134,22 @@ function readStyle(catalog: Catalog, given: GivenOptions): ReadStyle {
   const typed = optionValue(given, 'name') ?? '';
   const name = typed.normalize('NFC').toLowerCase();
   const problems: FieldProblem[] = [];
-  if (name === '') problems.push({ field: 'name', sentence: STYLE_NAME_MISSING });
+  const wrong = (field: string, sentence: string) => problems.push({ field, sentence });
+  if (name === '') wrong('name', 'name: which style? Write a name, such as house.');
   // Names are shown without being escaped, and typed as one word.
   else if (!/^[\p{L}\p{N}][\p{L}\p{N}-]*$/u.test(name) || Array.from(name).length > MAX_NAME_LENGTH)
-    problems.push({ field: 'name', sentence: notAStyleName(typed, MAX_NAME_LENGTH) });
+    wrong(
+      'name',
+      `name: ${quoted(typed, 40)} can’t be the name of a style. Use up to ${MAX_NAME_LENGTH} letters, digits and hyphens.`,
+    );
   const texts = TEXTS.flatMap((part) => {
     const value = optionValue(given, part)?.replace(/\s+/gu, ' ');
     return value === undefined ? [] : [[part, value] as const];
   });
   for (const [part, value] of texts) {
     const length = Array.from(value).length;
-    if (length > MAX_TEXT_LENGTH)
-      problems.push({ field: part, sentence: styleTextTooLong(part, length, MAX_TEXT_LENGTH) });
+    const most = `a style may have up to ${formatCount(MAX_TEXT_LENGTH)} here`;
+    if (length > MAX_TEXT_LENGTH) wrong(part, `${part}: it has ${formatCount(length)} characters; ${most}`);
   }
   const defaults = readDefaults(catalog, given, problems);
   const off = switchedOff(given, PARTS);
@@ -242,32 +250,8 @@ const AVOID_NOTE =
 const DEFAULTS_NOTE =
   'Model, length, aspect, resolution and images apply to orders that name none, where the model offers them.';
 
-function styleRemoved(name: string): string {
-  return `The style ${name} is removed. Clips that have it keep it, and Retry makes them the same way.`;
-}
-
 function noSuchStyle(given: string, styles: readonly Style[]): string {
   const names = styles.map(({ name }) => name);
   const which = names.length === 0 ? 'This team has none yet.' : `Choose ${either(names)}.`;
   return `name: there is no style ${quoted(given, 40)}. ${which}`;
-}
-
-function notAStyleName(given: string, max: number): string {
-  return `name: ${quoted(given, 40)} can’t be the name of a style. Use up to ${max} letters, digits and hyphens.`;
-}
-
-const STYLE_NAME_MISSING = 'name: which style? Write a name, such as house.';
-
-function styleTextTooLong(option: string, given: number, max: number): string {
-  return `${option}: it has ${formatCount(given)} characters; a style may have up to ${formatCount(max)} here`;
-}
-
-function tooManyStyles(max: number): string {
-  return `name: this team has ${max} styles, which is the most. Remove one first.`;
-}
-
-const STYLE_EMPTY = 'A style needs words or a default, such as before or after. Nothing was changed.';
-
-function styleInPolicy(name: string): string {
-  return `The policy asks for the style ${name}, so it can’t be removed. Change the policy first.`;
 }

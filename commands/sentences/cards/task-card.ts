@@ -59,7 +59,7 @@ const PROMPT_LENGTH = 200;
 export function cardOf(view: AnyView, mention: Person | null = defaultMention(view)): Card {
   if (view.kind === 'task') return taskCard(view);
   if (view.kind === 'approval') return approvalCard(view);
-  if (view.kind === 'removed') return removedCard(view);
+  if (view.kind === 'removed') return textCard([REMOVED[view.reason]]);
   if (view.kind === 'review') return reviewNoticeCard(view, mention);
   if (view.kind === 'signed_off') return signedOffCard(view);
   return view.kind === 'end' ? noticeCard(view, mention) : teamNoticeCard(view);
@@ -71,11 +71,6 @@ const REMOVED = {
   deleted: 'This clip was deleted.',
   forgotten: 'Removed at the requester’s request.',
 } as const satisfies Readonly<Record<RemovalReason, string>>;
-
-/** Renders the text of a retracted message. */
-function removedCard({ reason }: RemovedView): Card {
-  return textCard([REMOVED[reason]]);
-}
 
 type AnyView = View | SignedOffNotice | TeamNotice | RemovedView;
 
@@ -417,7 +412,7 @@ function setButton(action: ButtonAction, { set, phase, boardCut, members = [] }:
   if (action === 'join') return { label: joinLabel(members), style };
   if (action === 'cancel') return { label: 'Cancel all', style };
   if (action !== 'retry' || set === undefined || phase === 'declined') return { label, style };
-  if (set.kind === 'storyboard') return { label: outdatedLabel(members), style };
+  if (set.kind === 'storyboard') return { label: `Make ${shotNumbers(outdatedOf(members))} again`, style };
   return { label: `${set.of} more`, style };
 }
 
@@ -427,11 +422,6 @@ function joinLabel(members: readonly SetMember[]): string {
   const ready = inCut.filter(({ shot }) => shot?.isReady === true).length;
   const missing = inCut.flatMap(({ shot }) => (shot === undefined || shot.isReady ? [] : [shot.at]));
   return `Join ${count(ready, 'shot')}${missing.length === 0 ? '' : ` without ${shotNumbers(missing)}`}`;
-}
-
-/** Names the shots that are made again: `Make shots 3 and 4 again`. */
-function outdatedLabel(members: readonly SetMember[]): string {
-  return `Make ${shotNumbers(outdatedOf(members))} again`;
 }
 
 const SHOW_SET: Readonly<Record<SetKind, string>> = {
