@@ -11,6 +11,9 @@ export class RequestError extends Error {
   }
 }
 
+/** Event of the window: the session has ended, as a response said. */
+export const SESSION_ENDED = 'sessionended';
+
 const OFFLINE = 'I can’t reach Dailies. Check your connection, then try again.';
 /** Time after which a request counts as failed; a press is repeated under its key. */
 const TIMEOUT_MS = 60_000;
@@ -19,6 +22,7 @@ async function call(path, options = {}) {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(`/gallery/api/${path}`, { ...options, signal }).catch(() => null);
   if (response === null) throw new RequestError(OFFLINE, 0);
+  if (response.status === 401) dispatchEvent(new Event(SESSION_ENDED));
   const body = await response.json().catch(() => ({}));
   if (!response.ok) throw new RequestError(body.error ?? 'Something went wrong. Try again.', response.status);
   return body;

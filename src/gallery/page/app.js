@@ -1,7 +1,7 @@
 import { html, render } from 'htm/preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { useFragment } from '#src/http/shared-page/events.js';
-import { enter, leave, readClips, readFacets } from './api.js';
+import { useFragment, useListener, useLoaded } from '#src/http/shared-page/events.js';
+import { enter, leave, readClips, readFacets, SESSION_ENDED } from './api.js';
 import { ClipPage } from './clip.js';
 import { DefaultsDialog } from './defaults.js';
 import { Filters, filtersOfAddress, NO_FILTERS, rememberFilters } from './filters.js';
@@ -12,33 +12,27 @@ const NO_FACETS = { people: [], channels: [], models: [] };
 const EMPTY = { clips: [], next: null, searchedToMs: null, isLoading: true, error: '', isFiltered: false };
 
 function App() {
-  const [session, setSession] = useState(null);
   const [ended, setEnded] = useState('');
-  const onEnded = useCallback(() => setEnded('Your visit has ended.'), []);
-  useEffect(() => {
-    enter().then(setSession, (thrown) => setEnded(thrown.hasEnded ? 'Your visit has ended.' : thrown.message));
-  }, []);
+  useListener(SESSION_ENDED, () => setEnded('Your visit has ended.'));
+  const [session] = useLoaded(enter, [], ({ message }) => setEnded((before) => before || message));
   if (ended !== '')
     return html`<main class="note"><h1>Dailies gallery</h1><p role="alert">${ended}</p>
       <p>Send <code>/video gallery</code> in the chat for a new link.</p></main>`;
   if (session === null) return html`<main class="note" aria-busy="true"><h1>Dailies gallery</h1><p>Loading…</p></main>`;
-  return html`<${Gallery} session=${session} onEnded=${onEnded} onLeft=${() => setEnded('You have left the gallery.')} />`;
+  return html`<${Gallery} session=${session} onLeft=${() => setEnded('You have left the gallery.')} />`;
 }
 
-function Gallery({ session, onEnded, onLeft }) {
+function Gallery({ session, onLeft }) {
   const [filters, setFilters] = useState(filtersOfAddress);
-  const [facets, setFacets] = useState(NO_FACETS);
+  const [facets] = useLoaded(readFacets, []);
   const clip = useFragment(clipIn);
-  const [list, more, forget] = useClips(filters, onEnded);
+  const [list, more, forget] = useClips(filters);
   const [isSetting, setSetting] = useState(false);
   /** What happened to the clip that was shown last. */
   const [notice, setNotice] = useState('');
   const title = useRef(null);
   /** Id of the clip that was shown last, which gets the focus back. */
   const last = useRef('');
-  useEffect(() => {
-    readFacets().then(setFacets, () => undefined);
-  }, []);
   useEffect(() => {
     if (clip !== null) {
       last.current = clip;
@@ -72,13 +66,13 @@ function Gallery({ session, onEnded, onLeft }) {
       <button type="button" class="button" aria-haspopup="dialog" onClick=${() => setSetting(true)}>Your defaults</button>
       <button type="button" class="button" onClick=${left}>Leave</button>
     </header>
-    ${isSetting && html`<${DefaultsDialog} onEnded=${onEnded} onClose=${() => setSetting(false)} />`}
-    ${clip !== null && html`<${ClipPage} id=${clip} session=${session} onEnded=${onEnded} onBack=${onBack} onFilter=${onFilter} onDeleted=${onDeleted} />`}
+    ${isSetting && html`<${DefaultsDialog} onClose=${() => setSetting(false)} />`}
+    ${clip !== null && html`<${ClipPage} key=${clip} id=${clip} session=${session} onBack=${onBack} onFilter=${onFilter} onDeleted=${onDeleted} />`}
     <main class="gallery" hidden=${clip !== null}>
       <h1 ref=${title} tabindex="-1">Gallery</h1>
       <p class="notice" role="status">${notice}</p>
-      <${Filters} filters=${filters} facets=${facets} session=${session} onFilters=${onFilters} />
-      ${filters.set !== '' && html`<${SetOverview} id=${filters.set} onEnded=${onEnded} />`}
+      <${Filters} filters=${filters} facets=${facets ?? NO_FACETS} session=${session} onFilters=${onFilters} />
+      ${filters.set !== '' && html`<${SetOverview} key=${filters.set} id=${filters.set} />`}
       <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} />
     </main>
   `;
@@ -90,7 +84,7 @@ function clipIn(fragment) {
 }
 
 /** Loads the clips that match the filters. @returns the list, a function that loads its next page, and one that leaves a clip out. */
-function useClips(filters, onEnded) {
+function useClips(filters) {
   const [list, setList] = useState(EMPTY);
   const latest = useRef(0);
   const load = async (before, cursor) => {
@@ -106,7 +100,6 @@ function useClips(filters, onEnded) {
       setList({ ...page, clips, isLoading: false, error: '', isFiltered });
     } catch (thrown) {
       if (turn !== latest.current) return;
-      if (thrown.hasEnded) onEnded();
       setList({ ...before, next: cursor, isLoading: false, error: thrown.message, isFiltered });
     }
   };

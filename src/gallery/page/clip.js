@@ -13,13 +13,12 @@ const REFRESH_MS = 5_000;
 /** Words for what clips were ordered in. */
 const SETS = { storyboard: 'storyboard', comparison: 'comparison' };
 
-export function ClipPage({ id, session, onEnded, onBack, onFilter, onDeleted }) {
-  const [clip, error, again, refresh] = useClip(id, onEnded);
+export function ClipPage({ id, session, onBack, onFilter, onDeleted }) {
+  const [clip, error, again, refresh] = useClip(id);
   const title = useRef(null);
   const player = useRef(null);
   const [isUnplayable, setUnplayable] = useState(false);
-  useEffect(() => setUnplayable(false), [id]);
-  useEffect(() => title.current?.focus(), [clip === null, error === '', id]);
+  useEffect(() => title.current?.focus(), [clip === null, error === '']);
   useListener('keydown', ({ key, target, defaultPrevented }) => {
     // It closes a dialog, or the full screen, first.
     const isTaken = defaultPrevented || document.fullscreenElement !== null || target.closest('dialog') !== null;
@@ -44,14 +43,14 @@ export function ClipPage({ id, session, onEnded, onBack, onFilter, onDeleted }) 
   return html`
     <main class="clip">
       ${back}
-      <video class="player" ref=${player} key=${clip.id} src=${`/gallery/clips/${clip.id}`} controls preload="metadata" playsinline
+      <video class="player" ref=${player} src=${`/gallery/clips/${clip.id}`} controls preload="metadata" playsinline
         aria-label=${`Clip: ${clip.prompt}`} onError=${onUnplayable}></video>
       ${isUnplayable && html`<p class="wrong" role="alert">The clip can’t be played here just now. Try to download it.</p>`}
       <h1 ref=${title} tabindex="-1" dir="auto">${clip.prompt}</h1>
       <${Facts} clip=${clip} session=${session} onFilter=${onFilter} onSeek=${onSeek} />
       <div class="actions">
         <a class="button primary" href=${`/gallery/clips/${clip.id}?download`} download>Download</a>
-        <${Orders} key=${clip.id} clip=${clip} onEnded=${onEnded} onOrdered=${refresh} onDeleted=${onDeleted} />
+        <${Orders} clip=${clip} onOrdered=${refresh} onDeleted=${onDeleted} />
       </div>
       <${Takes} clip=${clip} />
     </main>
@@ -59,52 +58,43 @@ export function ClipPage({ id, session, onEnded, onBack, onFilter, onDeleted }) 
 }
 
 /** Loads a clip, and again while one of its takes is being made. @returns it, an error, and functions that load it again */
-function useClip(id, onEnded) {
+function useClip(id) {
   const [clip, setClip] = useState(null);
   const [error, setError] = useState('');
-  const [tries, setTries] = useState(0);
-  const shown = useRef(id);
-  shown.current = id;
   const load = async ({ isRefresh }) => {
     try {
-      const found = await readClip(id);
-      if (shown.current === id) setClip(found);
+      setClip(await readClip(id));
     } catch (thrown) {
-      if (shown.current !== id) return;
-      if (thrown.hasEnded) onEnded();
       // What is shown stays, unless it is gone.
-      else if (!isRefresh || thrown.isGone) setError(thrown.message);
+      if (!isRefresh || thrown.isGone) setError(thrown.message);
     }
   };
   const refresh = () => load({ isRefresh: true });
-  useEffect(() => {
+  const again = () => {
     setClip(null);
     setError('');
     void load({ isRefresh: false });
-  }, [id, tries]);
-  const isMaking = clip?.id === id && clip.after.some(({ isOpen }) => isOpen);
+  };
+  useEffect(again, []);
+  const isMaking = clip?.after.some(({ isOpen }) => isOpen) === true;
   useEffect(() => {
     if (!isMaking) return undefined;
     const timer = setInterval(() => {
       if (!document.hidden) void refresh();
     }, REFRESH_MS);
     return () => clearInterval(timer);
-  }, [isMaking, id]);
-  return [clip?.id === id ? clip : null, error, () => setTries(tries + 1), refresh];
+  }, [isMaking]);
+  return [clip, error, again, refresh];
 }
 
 function Facts({ clip, session, onFilter, onSeek }) {
+  const link = (filter, words) =>
+    html`<button type="button" class="plain-link" onClick=${() => onFilter(filter)}>${words}</button>`;
   const references = clip.references.map(({ kind, count }) => `${count} ${kind}`).join(', ');
   const rows = [
-    [
-      'By',
-      html`<button type="button" class="plain-link" onClick=${() => onFilter({ person: clip.byId })}><bdi>${clip.by}</bdi></button>`,
-    ],
+    ['By', link({ person: clip.byId }, html`<bdi>${clip.by}</bdi>`)],
     ['Made', TIME.format(clip.createdAtMs)],
-    [
-      'Model',
-      html`<button type="button" class="plain-link" onClick=${() => onFilter({ model: clip.modelName })}>${clip.model}</button>`,
-    ],
+    ['Model', link({ model: clip.modelName }, clip.model)],
     ['Length', `${clip.seconds} s`],
     ['Aspect ratio', clip.aspect],
     ['Resolution', clip.resolution],
@@ -116,7 +106,7 @@ function Facts({ clip, session, onFilter, onSeek }) {
       'Ordered as',
       clip.set === null
         ? null
-        : html`${placeIn(clip.set)} · <button type="button" class="plain-link" onClick=${() => onFilter({ set: clip.set.id })}>All clips of its ${SETS[clip.set.kind] ?? 'order'}</button>`,
+        : html`${placeIn(clip.set)} · ${link({ set: clip.set.id }, `All clips of its ${SETS[clip.set.kind] ?? 'order'}`)}`,
     ],
     ['Price', clip.price],
     ['Version', `v${clip.version}`],
@@ -128,7 +118,10 @@ function Facts({ clip, session, onFilter, onSeek }) {
     ],
     [
       'Channel',
-      html`<button type="button" class="plain-link" onClick=${() => onFilter({ channel: clip.channel })}>${session.platform === 'playground' ? `#${clip.channel}` : 'All clips of its channel'}</button>`,
+      link(
+        { channel: clip.channel },
+        session.platform === 'playground' ? `#${clip.channel}` : 'All clips of its channel',
+      ),
     ],
   ];
   return html`<dl class="facts">${rows.map(([name, value]) => value !== null && html`<div key=${name}><dt class="small">${name}</dt><dd>${value}</dd></div>`)}</dl>`;
@@ -141,7 +134,7 @@ function Note({ note: { text, at, atSeconds }, onSeek }) {
 }
 
 /** Another take of the clip for the price on the button, with the questions that the chat asks, and its deletion. */
-function Orders({ clip, onEnded, onOrdered, onDeleted }) {
+function Orders({ clip, onOrdered, onDeleted }) {
   const [reply, setReply] = useState(null);
   const [isBusy, setBusy] = useState(false);
   /** As `isBusy`, but at once: a double click comes before the next rendering. */
@@ -161,7 +154,6 @@ function Orders({ clip, onEnded, onOrdered, onDeleted }) {
       if (found.kind === 'ordered') onOrdered();
       if (found.kind === 'deleted') onDeleted(clip.id, found.lines.join(' '));
     } catch (thrown) {
-      if (thrown.hasEnded) onEnded();
       setReply({ kind: 'text', lines: [thrown.message], buttons: [] });
     } finally {
       busy.current = false;

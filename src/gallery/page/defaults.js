@@ -1,17 +1,15 @@
 import { html } from 'htm/preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { closeDialog, Dialog } from '#src/http/shared-page/dialog.js';
+import { useLoaded } from '#src/http/shared-page/events.js';
 import { changeDefaults, readDefaults } from './api.js';
 import { Choice } from './filters.js';
 
 /** Dialog with the person's defaults, each saved once it is chosen. */
-export function DefaultsDialog({ onEnded, onClose }) {
-  const [found, setFound] = useState(null);
+export function DefaultsDialog({ onClose }) {
   const [status, setStatus] = useState({ words: '', isWrong: false });
-  const failed = (thrown) => (thrown.hasEnded ? onEnded() : setStatus({ words: thrown.message, isWrong: true }));
-  useEffect(() => {
-    readDefaults().then(setFound, failed);
-  }, []);
+  const failed = ({ message }) => setStatus({ words: message, isWrong: true });
+  const [found, setFound] = useLoaded(readDefaults, [], failed);
   const save = async (patch) => {
     setStatus({ words: 'Saving…', isWrong: false });
     try {

@@ -1,13 +1,15 @@
 import { html } from 'htm/preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
+import { useLoaded } from '#src/http/shared-page/events.js';
 import { readSet } from './api.js';
 
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 
 /** What was ordered together, above its clips: a board in the order of its cut, and the cuts that were joined. */
-export function SetOverview({ id, onEnded }) {
-  const set = useSet(id, onEnded);
+export function SetOverview({ id }) {
+  // Without it, the clips are shown alone.
+  const [set] = useLoaded(() => readSet(id), []);
   if (set === null) return null;
   const { kind, of, shots, cuts } = set;
   return html`
@@ -18,21 +20,6 @@ export function SetOverview({ id, onEnded }) {
       ${cuts.length > 0 && html`<ul class="cuts">${cuts.map((cut) => html`<${Cut} key=${cut.id} cut=${cut} />`)}</ul>`}
     </section>
   `;
-}
-
-function useSet(id, onEnded) {
-  const [set, setSet] = useState(null);
-  const latest = useRef(id);
-  latest.current = id;
-  useEffect(() => {
-    setSet(null);
-    readSet(id).then(
-      (found) => latest.current === id && setSet(found),
-      // Without it, the clips are shown alone.
-      (thrown) => thrown.hasEnded && onEnded(),
-    );
-  }, [id]);
-  return set;
 }
 
 function titleOf(kind, of) {
