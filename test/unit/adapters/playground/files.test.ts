@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AttachmentFolder } from '#adapters/playground/files.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
+import { endNotice } from '#test/fakes/views.ts';
 
 let root: string;
 let files: AttachmentFolder;
@@ -50,6 +51,20 @@ it('is swept at the start of what processes that died hours ago left, also as a 
   expect(await startedAfter(2)).toEqual([kept, part]);
   expect(await startedAfter(4)).toEqual([kept]);
   expect(await readFile(clip.path, 'utf8')).toBe('clip');
+});
+
+it('goes with a private message that its user dismisses', async () => {
+  const house = await PlaygroundHouse.start({ dataDir: root });
+  const user = { id: 'ada', name: 'ada' };
+  const place = { team: 'playground', channel: 'general', address: {} };
+  const view = endNotice({ user, channel: 'general' });
+  const file = { ...clip, name: 'fox.mp4', description: '' };
+  const about = { key: 'end', place, replyTo: null, mention: null, view, files: [file], onlyFor: user };
+  const { message } = await house.platform.notify(about);
+  expect(await readdir(files.path)).toHaveLength(1);
+  await house.post('dismissals', { user: 'ada', message });
+  expect(await readdir(files.path)).toEqual([]);
+  await house.remove();
 });
 
 it('removes an attachment with what a killed process left of it', async () => {
