@@ -4,6 +4,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { originalLabel } from '#commands/sentences/attachments.ts';
 import { type DirectReason, directClipCard } from '#commands/sentences/cards/notice.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
+import { plainName } from '#commands/sentences/format.ts';
 import type { Card } from '#commands/ui/card.ts';
 import type {
   Attached,
@@ -30,12 +31,11 @@ import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
 import { PLATFORM, registerListeners } from './interactions/listeners.ts';
 import { Files } from './messages/file-delivery.ts';
-import { endKey, MessageStore, noticeKey, taskKey } from './messages/message-store.ts';
+import { MessageStore } from './messages/message-store.ts';
 import { Messages } from './messages/post-once.ts';
 import { type Body, renderCard } from './messages/render.ts';
 import { Retractions, UNCHANGEABLE } from './messages/retraction.ts';
 import { readAddress, teamOf } from './origin.ts';
-import { slackConnection } from './status-line.ts';
 import { Dispatcher } from './transport/dispatcher.ts';
 import { createHttpReceiver } from './transport/http.ts';
 import { SocketPool } from './transport/socket-pool.ts';
@@ -48,7 +48,6 @@ import { UserGroups } from './web-api/user-groups.ts';
 
 type Deps = 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'relay';
 
-/** Options of {@link createSlack}. */
 interface SlackOptions extends SlackSettings, Pick<AdapterDeps, Deps> {
   /** Configured access: admitted teams, guests and people of other organisations. */
   readonly access: AccessConfig;
@@ -67,11 +66,7 @@ const TEXT_LENGTH = 3000;
 const APP_PAGE = 'https://api.slack.com/apps (Install App)';
 
 export function openSlack(settings: SlackSettings, { config, ...deps }: AdapterDeps): Adapter {
-  return createSlack({ ...deps, ...settings, access: config.access, publicUrl: config.links?.publicUrl });
-}
-
-export function createSlack(options: SlackOptions): Adapter {
-  return new Slack(options);
+  return new Slack({ ...deps, ...settings, access: config.access, publicUrl: config.links?.publicUrl });
 }
 
 /** Parts that receive requests from Slack. */
@@ -82,7 +77,7 @@ interface Incoming {
   readonly home: Home;
 }
 
-class Slack implements Adapter {
+export class Slack implements Adapter {
   readonly name = PLATFORM;
   readonly limits: PlatformLimits = {
     uploadBytes: UPLOAD_BYTES,
@@ -124,7 +119,7 @@ class Slack implements Adapter {
     const shared = { clients, messageStore: this.#messageStore, leases: store.leases, clock, logger };
     this.#messages = new Messages(shared);
     this.#files = new Files(shared);
-    this.#retractions = new Retractions({ ...shared, messages: this.#messages });
+    this.#retractions = new Retractions({ ...shared, messages: this.#messages, files: this.#files });
     const profiles = new Profiles(clients, clock);
     this.#profiles = profiles;
     this.#groups = new UserGroups(clients, clock);
@@ -162,7 +157,7 @@ class Slack implements Adapter {
     const isBelow = origin.address['below'] !== undefined;
     const originalThread = root === undefined || (root === replyTo && !isBelow) ? null : root;
     const body = await this.#bodyOf(view, origin, null);
-    return this.#messages.postOnce(taskKey(task), { to, channel, thread: thread ?? originalThread, body });
+    return this.#messages.postOnce(`task:${task}`, { to, channel, thread: thread ?? originalThread, body });
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
@@ -221,18 +216,15 @@ class Slack implements Adapter {
     const { thread } = readAddress(place.address);
     const root = replyTo === null ? thread : await this.#messageStore.rootOf(replyTo);
     const post = { to, channel: place.channel, thread: root, body, ...plain };
-    const notice = await this.#messages.postOnce(noticeKey(key), post);
+    const notice = await this.#messages.postOnce(`notice:${key}`, post);
     if (view.kind === 'approval') this.#incoming?.home.changed(to);
     if (view.kind === 'end') await this.#messageStore.rememberStandIn(notice, view.message);
     const [file] = files;
-    if (file !== undefined) await this.#attachTo(notice, to, file);
+    if (file !== undefined) {
+      const thread = await this.#messageStore.rootOf(notice);
+      await this.#files.deliver({ to, message: notice, root: thread, user: null, file, comment: () => null });
+    }
     return notice;
-  }
-
-  /** Posts the file of a notice in its thread, once. */
-  async #attachTo(message: MessageRef, to: TeamRef, file: Upload): Promise<void> {
-    const root = await this.#messageStore.rootOf(message);
-    await this.#files.deliver({ to, message, root, user: null, file, comment: () => null });
   }
 
   async retract(message: MessageRef, origin: Origin, view: RemovedView): Promise<void> {
@@ -254,7 +246,7 @@ class Slack implements Adapter {
   }
 
   find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
-    return this.#messages.posted(what === 'task' ? taskKey(key as TaskId) : noticeKey(key));
+    return this.#messages.posted(`${what}:${key}`);
   }
 
   /** Checks membership, which messages need as files do; joins a public channel first. */
@@ -293,11 +285,11 @@ class Slack implements Adapter {
   }
 
   async connection(): Promise<string> {
-    const { botToken } = this.#options;
-    const mode = this.#options.appToken === undefined ? 'http' : 'socket';
-    if (botToken === undefined) return slackConnection({ workspace: null, mode });
-    const { id, url, name = url ?? id, botName: bot = 'Dailies' } = await this.#workspaces.of('');
-    return slackConnection({ workspace: { name, bot }, mode });
+    const { botToken, appToken } = this.#options;
+    const how = appToken === undefined ? 'HTTP at /slack/events' : 'Socket Mode';
+    if (botToken === undefined) return `every workspace that installs it at /slack/install, ${how}`;
+    const { id, url, name = url ?? id, botName = 'Dailies' } = await this.#workspaces.of('');
+    return `@${plainName(botName)} in ${plainName(name)}, ${how}`;
   }
 
   async start(): Promise<void> {
@@ -400,6 +392,17 @@ class Slack implements Adapter {
     const { team, enterprise } = teamOf(place);
     return (await this.#workspaces.of(team, enterprise)).url;
   }
+}
+
+/** Returns the idempotency key of the reply to a task's message that can no longer be edited: one per outcome. */
+function endKey({ channel, message }: MessageRef, view: View): string {
+  return ['end', channel, message, ...outcomeOf(view)].join(':');
+}
+
+function outcomeOf(view: View): readonly unknown[] {
+  if (view.kind === 'approval') return ['decided'];
+  if (view.kind === 'review') return ['erased'];
+  return view.kind === 'task' ? [view.phase, view.sends, view.handover?.kind, view.lateOutcome] : [view.phase];
 }
 
 async function nothing(): Promise<void> {}

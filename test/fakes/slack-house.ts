@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { vi } from 'vitest';
-import { createSlack } from '#adapters/slack/index.ts';
+import { Slack } from '#adapters/slack/index.ts';
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
@@ -118,7 +118,7 @@ export class SlackHouse {
     const links = publicUrl === undefined ? null : new SignedLinks({ publicUrl, secret, clock });
     const relay = new Relay({ links, publicUrl, store, dataDir: this.#dataDir, logger });
     const catalog = parseCatalog(sandboxCatalog);
-    const platform = createSlack({
+    const platform = new Slack({
       http,
       access,
       store,

@@ -4,7 +4,7 @@ import { withoutDirection } from '#commands/ui/card.ts';
 import type { MessageRef, Upload } from '#src/chat/index.ts';
 import { sleep } from '#src/clock.ts';
 import { type Lease, withLease } from '#src/engine/index.ts';
-import { DailiesError } from '#src/errors.ts';
+import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import { mayHaveHappened, slackCodeOf } from '../web-api/errors.ts';
 import { sendBytes } from '../web-api/slack-urls.ts';
@@ -181,25 +181,43 @@ export class Files {
 
   /** Deletes a file that may still appear, so that it can be uploaded again without a duplicate. */
   async #discard({ to, message }: FileDelivery, record: FileRecord): Promise<void> {
-    const { clients, messageStore, logger } = this.#options;
-    await clients
-      .deliver(to, 'deleting a lost file', (client) => client.files.delete({ file: record.file }))
-      .catch((thrown: unknown) => {
-        // The file may still exist: rethrows, since a new upload must wait until it is deleted.
-        if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
-        logger.warn({ event: 'slack_file_deletion_failed', err: thrown }, 'failed to delete a lost file on Slack');
-      });
+    const { messageStore, logger } = this.#options;
+    await this.delete(to, record, 'deleting a lost file').catch((thrown: unknown) => {
+      // The file may still exist: rethrows, since a new upload must wait until it is deleted.
+      if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
+      logger.warn({ event: 'slack_file_deletion_failed', err: thrown }, 'failed to delete a lost file on Slack');
+    });
     await messageStore.forgetFile(message, record);
+  }
+
+  async delete(to: TeamRef, { file }: Pick<FileRecord, 'file'>, operation: string): Promise<void> {
+    await this.#options.clients.deliver(to, operation, (client) => client.files.delete({ file }));
+  }
+
+  /** Returns the message of a file; `null` where it has none, or Slack does not tell. @throws retryable errors alone */
+  async messageOf(to: TeamRef, record: FileRecord): Promise<MessageRef | null> {
+    const { channel, message } = record;
+    if (message !== undefined) return { channel, message };
+    const found = await this.#shown(to, record).catch((thrown: unknown) => {
+      if (asDailiesError(thrown, 'looking for a clip').retryable) throw thrown;
+      return null;
+    });
+    return found === null || found.ts === null ? null : { channel, message: found.ts };
+  }
+
+  /** Returns a file as Slack shows it in its channel; `null` while it is not there. */
+  async #shown(to: TeamRef, record: FileRecord): Promise<VisibleFile | null> {
+    const { file } = await this.#options.clients.deliver(to, 'looking for a clip', (client) =>
+      client.files.info({ file: record.file }),
+    );
+    const shares = [file?.shares?.public, file?.shares?.private];
+    const share = shares.flatMap((by) => by?.[record.channel] ?? []).at(0);
+    return share === undefined ? null : { permalink: file?.permalink ?? null, ts: share.ts ?? null };
   }
 
   async #lookUp(to: TeamRef, record: FileRecord): Promise<'unknown' | 'waiting' | VisibleFile> {
     try {
-      const { file } = await this.#options.clients.deliver(to, 'looking for a clip', (client) =>
-        client.files.info({ file: record.file }),
-      );
-      const shares = [file?.shares?.public, file?.shares?.private];
-      const share = shares.flatMap((by) => by?.[record.channel] ?? []).at(0);
-      return share === undefined ? 'waiting' : { permalink: file?.permalink ?? null, ts: share.ts ?? null };
+      return (await this.#shown(to, record)) ?? 'waiting';
     } catch (thrown) {
       const reason = slackCodeOf(thrown);
       if (reason === 'file_not_found') return 'unknown';

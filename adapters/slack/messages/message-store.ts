@@ -1,6 +1,5 @@
-import { isAskedOf, type MessageRef, type View } from '#src/chat/index.ts';
+import { isAskedOf, type MessageRef } from '#src/chat/index.ts';
 import { type Collection, collection, type RecordWrite, type Store, type Versioned } from '#src/engine/index.ts';
-import type { TaskId } from '#src/tasks/index.ts';
 
 /** Outbox record of a message, persisted before the call to Slack, so that a lost response can be detected. */
 export interface PostRecord extends Versioned {
@@ -177,27 +176,6 @@ export class MessageStore {
     const isWritten = await this.#store.commit({ records: [record, ...more] });
     return isWritten ? { ...next, revision: (before?.revision ?? 0) + 1 } : null;
   }
-}
-
-/** Returns the idempotency key of a task's message. */
-export function taskKey(task: TaskId): string {
-  return `task:${task}`;
-}
-
-/** Returns the idempotency key of the reply to a task's message that can no longer be edited: one per outcome. */
-export function endKey({ channel, message }: MessageRef, view: View): string {
-  return ['end', channel, message, ...outcomeOf(view)].join(':');
-}
-
-function outcomeOf(view: View): readonly unknown[] {
-  if (view.kind === 'approval') return ['decided'];
-  if (view.kind === 'review') return ['erased'];
-  return view.kind === 'task' ? [view.phase, view.sends, view.handover?.kind, view.lateOutcome] : [view.phase];
-}
-
-/** Returns the idempotency key of a notification. */
-export function noticeKey(key: string): string {
-  return `notice:${key}`;
 }
 
 function standInWrite(standIn: MessageRef, { channel, message }: MessageRef): RecordWrite {

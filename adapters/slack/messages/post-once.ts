@@ -86,6 +86,10 @@ export class Messages {
     });
   }
 
+  async delete(to: TeamRef, { channel, message: ts }: MessageRef, operation: string): Promise<void> {
+    await this.#options.clients.deliver(to, operation, (client) => client.chat.delete({ channel, ts }));
+  }
+
   /** @throws DailiesError `message_gone` if a message was deleted while its channel still exists. */
   async assertExists(to: TeamRef, { channel, message }: MessageRef): Promise<void> {
     const { clients, logger } = this.#options;
@@ -198,17 +202,15 @@ export class Messages {
    * lease and the call, so that another replica took over.
    */
   async #withdraw({ key, to }: Posting, ours: MessageRef): Promise<MessageRef> {
-    const { messageStore, clients, clock, logger } = this.#options;
+    const { messageStore, clock, logger } = this.#options;
     for (const startedAtMs = clock.monotonic(); ; await sleep(clock, RETRY_INTERVAL_MS)) {
       const other = messageOf(await messageStore.post(key));
       if (other?.message === ours.message) return ours;
       if (other === null && clock.monotonic() - startedAtMs < MAX_WAIT_MS) continue;
       const event = 'slack_duplicate_message';
-      const { channel, message: ts } = ours;
-      logger.warn({ event, channel }, 'a message was posted twice; deleting the duplicate');
+      logger.warn({ event, channel: ours.channel }, 'a message was posted twice; deleting the duplicate');
       const operation = 'taking a doubled message away';
-      const deleted = clients.deliver(to, operation, (client) => client.chat.delete({ channel, ts }));
-      await deleted.catch((thrown: unknown) => {
+      await this.delete(to, ours, operation).catch((thrown: unknown) => {
         const error = asDailiesError(thrown, operation);
         if (error.code === 'message_gone') return;
         logger.warn({ event: 'slack_duplicate_deletion_failed', err: error }, 'failed to delete a duplicate message');

@@ -2,13 +2,15 @@ import type { MessageRef } from '#src/chat/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
-import type { FileRecord } from './message-store.ts';
-import type { Messages, MessagesOptions } from './post-once.ts';
+import type { Files } from './file-delivery.ts';
+import type { MessageStore } from './message-store.ts';
+import type { Messages } from './post-once.ts';
 import type { Body } from './render.ts';
 
-/** Options of {@link Retractions}. */
-interface RetractionsOptions extends Pick<MessagesOptions, 'clients' | 'messageStore'> {
-  readonly messages: Pick<Messages, 'update'>;
+interface RetractionsOptions {
+  readonly messageStore: MessageStore;
+  readonly messages: Messages;
+  readonly files: Files;
 }
 
 interface Retracting {
@@ -36,10 +38,10 @@ export class Retractions {
    * @throws `missing_permission` where a part stays; retryable errors at once
    */
   async retract({ to, message, body }: Retracting): Promise<void> {
-    const { messageStore } = this.#options;
+    const { messageStore, files } = this.#options;
     const file = await messageStore.file(message);
     const replies = await messageStore.replies(message);
-    const ofFile = file === undefined ? null : await this.#messageOf(to, file);
+    const ofFile = file === undefined ? null : await files.messageOf(to, file);
     const below = [...(ofFile === null ? [] : [ofFile]), ...replies];
     const failures: DailiesError[] = [];
     const attempt = async (retracted: Promise<void>): Promise<void> => {
@@ -49,7 +51,7 @@ export class Retractions {
     };
     // The file goes after its message, which it names, and before the card says that it is deleted.
     for (const one of below) await attempt(this.#replace({ to, message: one, body }));
-    if (file !== undefined) await attempt(this.#deleteFile(to, file));
+    if (file !== undefined) await attempt(files.delete(to, file, 'deleting a clip'));
     await attempt(this.#replace({ to, message, body }));
     if (file !== undefined) await messageStore.forgetFile(message, file);
     await messageStore.forgetReplies(message);
@@ -63,29 +65,8 @@ export class Retractions {
       await this.#options.messages.update(to, message, body, 'retraction');
     } catch (thrown) {
       if (!UNCHANGEABLE.has(slackCodeOf(thrown) ?? '')) throw thrown;
-      await this.#options.clients.deliver(to, 'deleting a message', (client) =>
-        client.chat.delete({ channel: message.channel, ts: message.message }),
-      );
+      await this.#options.messages.delete(to, message, 'deleting a message');
     }
-  }
-
-  async #deleteFile(to: TeamRef, { file }: FileRecord): Promise<void> {
-    await this.#options.clients.deliver(to, 'deleting a clip', (client) => client.files.delete({ file }));
-  }
-
-  /** Returns the message of a file; `null` where it has none, or Slack does not tell. */
-  async #messageOf(to: TeamRef, { file, channel, message }: FileRecord): Promise<MessageRef | null> {
-    if (message !== undefined) return { channel, message };
-    const found = await this.#options.clients
-      .deliver(to, 'looking for a clip', (client) => client.files.info({ file }))
-      .catch((thrown: unknown) => {
-        const error = asDailiesError(thrown, 'looking for a clip');
-        if (error.retryable) throw error;
-        return null;
-      });
-    const shares = [found?.file?.shares?.public, found?.file?.shares?.private];
-    const ts = shares.flatMap((by) => by?.[channel] ?? []).at(0)?.ts;
-    return ts === undefined ? null : { channel, message: ts };
   }
 }
 

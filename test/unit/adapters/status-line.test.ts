@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { discordConnection } from '#adapters/discord/status-line.ts';
-import { slackConnection } from '#adapters/slack/status-line.ts';
+import { SlackHouse } from '#test/fakes/slack-house.ts';
 
 describe('Discord connection', () => {
   const connection = { bot: 'Dailies', refused: 0, inviteLink: 'https://discord.com/oauth2/authorize?client_id=1' };
@@ -25,11 +25,12 @@ describe('Discord connection', () => {
   });
 });
 
-it('describes a Slack connection by workspace, bot and transport', () => {
-  const workspace = { name: 'Acme', bot: 'dailies' };
-  expect(slackConnection({ workspace, mode: 'socket' })).toBe('@dailies in Acme, Socket Mode');
-  expect(slackConnection({ workspace, mode: 'http' })).toBe('@dailies in Acme, HTTP at /slack/events');
-  expect(slackConnection({ workspace: null, mode: 'http' })).toBe(
-    'every workspace that installs it at /slack/install, HTTP at /slack/events',
-  );
+it.each([
+  ['socket', '@dailies in Acme, Socket Mode'],
+  ['http', '@dailies in Acme, HTTP at /slack/events'],
+  ['oauth', 'every workspace that installs it at /slack/install, Socket Mode'],
+] as const)('describes a Slack connection by workspace, bot and transport: %s', async (mode, line) => {
+  const house = await SlackHouse.start({ mode });
+  expect(await house.platform.connection()).toBe(line);
+  await house.remove();
 });
