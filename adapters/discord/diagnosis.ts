@@ -1,4 +1,3 @@
-import { type APIGuild, type APIGuildMember, Routes } from 'discord.js';
 import type { CheckDeps } from '#commands/adapter.ts';
 import { declarations } from '#commands/registry.ts';
 import { type Check, type Finding, type Findings, ok, warning, wrong } from '#src/doctor/index.ts';
@@ -6,11 +5,11 @@ import { asDailiesError } from '#src/errors.ts';
 import { rulesOf } from '#src/teams/index.ts';
 import type { DiscordSettings } from './config.ts';
 import { askForGateway } from './gateway/identify.ts';
-import { isMemberOf, type Server, serversOf } from './interactions/access.ts';
+import { isMemberOf, type Server, serversOf, splitServers, withServer } from './interactions/access.ts';
 import { PLATFORM } from './interactions/caller.ts';
 import { type Identity, inviteLink, ownIdentity, stateOfCommands } from './registration/register.ts';
 import { DiscordRest, DiscordTime } from './rest/client.ts';
-import { permissionsFor, permissionsIn } from './rest/permissions.ts';
+import { Permissions } from './rest/permissions.ts';
 
 const PORTAL = 'https://discord.com/developers/applications › your app';
 /** Session starts left of a day's 1,000 from which a crash loop is likely. */
@@ -47,7 +46,7 @@ export function discordChecks(settings: DiscordSettings, deps: CheckDeps): reado
         ),
     },
     { subject: 'Discord commands', run: quietly((facts) => checkCommands(facts, settings, deps)) },
-    { subject: 'Discord permissions', run: quietly(checkPermissions) },
+    { subject: 'Discord permissions', run: quietly((facts) => checkPermissions(facts, deps)) },
     { subject: 'ADMINS', run: quietly((facts) => checkAdmins(facts, deps)) },
   ];
 }
@@ -89,11 +88,8 @@ function fewSessions(remaining: number, resetAfterMs: number): Finding {
 }
 
 async function spread(rest: DiscordRest, { guildId }: DiscordSettings, { config }: CheckDeps) {
-  const { teams } = rulesOf(PLATFORM, config.access, 'all');
-  const servers = [...(await serversOf(rest))].map(([id, name]): Server => ({ id, name }));
-  const isAllowed = ({ id }: Server): boolean =>
-    (teams === 'all' || teams.has(id)) && (guildId === undefined || id === guildId);
-  return { allowed: servers.filter(isAllowed), refused: servers.filter((one) => !isAllowed(one)) };
+  const { teams } = withServer(guildId, rulesOf(PLATFORM, config.access, 'all'));
+  return splitServers(await serversOf(rest), teams);
 }
 
 function checkServers({ identity, allowed, refused }: Found, { config }: CheckDeps): Findings {
@@ -144,12 +140,13 @@ async function checkCommands(
   }
 }
 
-async function checkPermissions({ rest, identity, allowed }: Found): Promise<Findings> {
+async function checkPermissions({ rest, identity, allowed }: Found, { clock }: CheckDeps): Promise<Findings> {
+  const permissions = new Permissions({ rest, clock, self: async () => identity });
   const looked = allowed.slice(0, MAX_SERVERS);
   const all = await Promise.all(
     looked.map(async ({ id, name }) => {
       const subject = `Discord permissions in ${name}`;
-      const missing = await missingIn(rest, id, identity.user);
+      const missing = await permissions.missingInServer(id);
       if (missing.length === 0) return ok('all that it needs, unless a channel denies some', subject);
       const fix = 'Server Settings › Roles › the bot’s role, or open the invite link again.';
       return wrong(`its roles lack ${missing.join(', ')}`, fix, subject);
@@ -158,29 +155,6 @@ async function checkPermissions({ rest, identity, allowed }: Found): Promise<Fin
   const others = allowed.length - looked.length;
   const fix = 'Their channels name what is missing at each order.';
   return [...all, others === 0 ? null : warning(`${others} more servers were not looked at`, fix)];
-}
-
-/** Returns the names of the permissions that the bot's roles lack in a server. */
-async function missingIn(rest: DiscordRest, guild: string, user: string): Promise<readonly string[]> {
-  const doing = `looking at server ${guild}`;
-  const [server, member] = await Promise.all([
-    rest.get<APIGuild>(Routes.guild(guild), doing),
-    rest.get<APIGuildMember>(Routes.guildMember(guild, user), doing),
-  ]);
-  const roles = new Map(server.roles.map(({ id, permissions }) => [id, BigInt(permissions)]));
-  const facts = {
-    guild,
-    owner: server.owner_id,
-    roles,
-    overwrites: [],
-    isThread: false,
-    parent: null,
-    isPrivate: false,
-    isVoice: false,
-  };
-  const permissions = permissionsIn(facts, { user, roles: member.roles });
-  const needed = new Map([...permissionsFor(false, 'clip'), ...permissionsFor(true, 'clip')]);
-  return [...needed].filter(([right]) => (permissions & right) === 0n).map(([, right]) => right);
 }
 
 async function checkAdmins({ rest, allowed }: Found, { config }: CheckDeps): Promise<Findings> {

@@ -31,6 +31,11 @@ export interface Server {
   readonly name: string;
 }
 
+interface Spread {
+  readonly allowed: readonly Server[];
+  readonly refused: readonly Server[];
+}
+
 /** Stored ids of the servers in which the bot was a member at its first start. */
 interface FirstServers {
   readonly ids: readonly string[];
@@ -76,11 +81,9 @@ export class Access {
   }
 
   /** Splits the bot's servers into those that may use it and the others. @throws DailiesError */
-  async spread(): Promise<{ readonly allowed: readonly Server[]; readonly refused: readonly Server[] }> {
+  async spread(): Promise<Spread> {
     const [{ teams }, servers] = await Promise.all([this.#currentRules(), this.servers()]);
-    const named = [...servers].map(([id, name]): Server => ({ id, name }));
-    const isAllowed = ({ id }: Server): boolean => teams === 'all' || teams.has(id);
-    return { allowed: named.filter(isAllowed), refused: named.filter((one) => !isAllowed(one)) };
+    return splitServers(servers, teams);
   }
 
   /** Loads the servers that may use the bot, and logs them. @throws DailiesError */
@@ -130,10 +133,7 @@ export class Access {
   async #readRules(): Promise<AccessRules> {
     const { config, guildId } = this.#options;
     const standard = config.teams === null && guildId === undefined ? await this.#firstServers() : 'all';
-    const rules = rulesOf(PLATFORM, config, standard);
-    if (guildId === undefined) return rules;
-    const isAllowed = rules.teams === 'all' || rules.teams.has(guildId);
-    return { ...rules, teams: new Set(isAllowed ? [guildId] : []) };
+    return withServer(guildId, rulesOf(PLATFORM, config, standard));
   }
 
   /** Returns the servers of the first start: from the store, or else the current ones. */
@@ -190,6 +190,20 @@ export function isMemberOf(rest: DiscordRest, guild: string, user: string): Prom
       return false;
     },
   );
+}
+
+/** Returns the rules where one server alone may use the bot; as they are without one. */
+export function withServer(guildId: string | undefined, rules: AccessRules): AccessRules {
+  if (guildId === undefined) return rules;
+  const isAllowed = rules.teams === 'all' || rules.teams.has(guildId);
+  return { ...rules, teams: new Set(isAllowed ? [guildId] : []) };
+}
+
+/** Splits servers into those that may use the bot and the others. */
+export function splitServers(servers: ReadonlyMap<string, string>, teams: AccessRules['teams']): Spread {
+  const named = [...servers].map(([id, name]): Server => ({ id, name }));
+  const isAllowed = ({ id }: Server): boolean => teams === 'all' || teams.has(id);
+  return { allowed: named.filter(isAllowed), refused: named.filter((one) => !isAllowed(one)) };
 }
 
 /** Fetches the names of the servers in which the bot is a member, by id. @throws DailiesError */

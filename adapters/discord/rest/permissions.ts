@@ -49,7 +49,10 @@ const ALL_PERMISSIONS = ~0n;
  * Computes a member's permissions in a channel.
  * @see https://discord.com/developers/docs/topics/permissions#permission-overwrites
  */
-export function permissionsIn({ guild, owner, roles, overwrites }: ChannelFacts, member: Member): bigint {
+export function permissionsIn(
+  { guild, owner, roles, overwrites }: Pick<ChannelFacts, 'guild' | 'owner' | 'roles' | 'overwrites'>,
+  member: Member,
+): bigint {
   if (member.user === owner) return ALL_PERMISSIONS;
   const own = [guild, ...member.roles];
   const base = own.reduce((sum, role) => sum | (roles.get(role) ?? 0n), 0n);
@@ -86,7 +89,7 @@ function isServer(team: string): boolean {
 }
 
 /** Returns the permissions needed to post, with Discord's names for them, in the order in which they are reported. */
-export function permissionsFor(isThread: boolean, what: 'clip' | 'words'): readonly (readonly [bigint, string])[] {
+function permissionsFor(isThread: boolean, what: 'clip' | 'words'): readonly (readonly [bigint, string])[] {
   return [
     [PermissionFlagsBits.ViewChannel, 'View Channel'],
     isThread
@@ -235,6 +238,15 @@ export class Permissions {
   /** Returns all permissions of a member in a channel of a server. @throws DailiesError */
   async of(guild: string, channel: string, member: Member): Promise<bigint> {
     return permissionsIn(await this.#facts(guild, channel), member);
+  }
+
+  /** Returns the names of the permissions that the bot's roles lack in a server, whose channels may deny others. */
+  async missingInServer(guild: string): Promise<readonly string[]> {
+    const known = [this.#server(guild), this.#ownRolesIn(guild), this.#options.self()] as const;
+    const [server, roles, { user }] = await Promise.all(known);
+    const permissions = permissionsIn({ ...server, overwrites: [] }, { user, roles });
+    const needed = new Map([...permissionsFor(false, 'clip'), ...permissionsFor(true, 'clip')]);
+    return [...needed].filter(([right]) => (permissions & right) === 0n).map(([, right]) => right);
   }
 
   /** Returns the upload limit of a server in bytes, by its boosts; the smallest one if the lookup fails. */
