@@ -18,7 +18,7 @@ import { type BotPorts, privately, refused, teamOf } from '../input/subcommand.t
 import { draftOf } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decideSpending } from '../orders/spending.ts';
-import { nextTake, retriedAlready } from '../orders/takes.ts';
+import { nextTake, replyToHere, takeReply } from '../orders/takes.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
 import { pausedSentence } from '../sentences/pause.ts';
@@ -67,23 +67,15 @@ export async function orderBlindRetry(
     ...draftOf(caller, { ...take, request: draftOfRequest(task.request) }),
     createdAtMs: ports.clock.now(),
   };
-  const card = await ports.chat.messageOf(place.id);
-  const isHere = card !== undefined && card.channel === caller.channel;
-  const placed = await placeOrder(ports, buyer, checked, {
-    ...take,
-    retryOf: task.id,
-    takeOf: place,
-    draft,
-    ...(isHere ? { replyTo: card.message } : {}),
-  });
+  const replyTo = await replyToHere(ports, caller, place.id);
+  const placed = await placeOrder(ports, buyer, checked, { ...take, retryOf: task.id, takeOf: place, draft, ...replyTo });
   if (!placed.ok) {
     // Its reasons and buttons name the price, and its request the model, which an export would show.
     await ports.drafts.discard({ ...draft, request: { prompt: task.request.prompt } });
     return refused(REMAKE_REFUSED);
   }
-  if (isContentRemoved(placed.task) || placed.isNew || placed.task.press === take.press) return placedReply(placed);
-  await ports.drafts.ledTo(take.press, take.key);
-  return privately(retriedAlready(task, placed.task, await ports.chat.messageOf(placed.task.id)));
+  if (isContentRemoved(placed.task)) return placedReply(placed);
+  return takeReply(ports, caller, { original: task, take, placed });
 }
 
 /** Asks whether to make a blind clip again, with the most that it may cost. */

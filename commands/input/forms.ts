@@ -20,7 +20,7 @@ import {
 import { submitDeny } from '../approvals/decide.ts';
 import type { Caller, Form, FormField, Reply } from '../bot-port.ts';
 import { draftFor } from '../orders/drafts.ts';
-import { askBeforeShowing, type Kept, type OrderIdentity, refuseRequest } from '../orders/offers.ts';
+import { askBeforeShowing, type Kept, refuseRequest } from '../orders/offers.ts';
 import { placedReply, placeOrder } from '../orders/place-order.ts';
 import { decide } from '../orders/task-actions.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
@@ -296,13 +296,7 @@ function completed(catalog: Catalog, values: FormValues, original: RequestDraft)
 
 /** Orders a request from a form; each submission is a separate order unless it has a key. */
 async function orderFilledIn(ports: BotPorts, caller: Caller, order: Kept): Promise<Reply> {
-  const { key, retryOf, press, replyTo, request } = order;
-  const identity: OrderIdentity = {
-    ...(key === undefined ? {} : { key }),
-    ...(retryOf === undefined ? {} : { retryOf }),
-    ...(press === undefined ? {} : { press }),
-    ...(replyTo === undefined ? {} : { replyTo }),
-  };
+  const { request, ...identity } = order;
   const checked = checkRequest(ports.catalog(), request);
   const placed = await placeOrder(ports, caller, checked, identity);
   if (placed.ok || 'offer' in placed || placed.buttons !== undefined) return placedReply(placed);

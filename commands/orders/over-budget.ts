@@ -1,15 +1,5 @@
 import { type OverBudget, taskIdOf } from '#src/pipeline/index.ts';
-import {
-  amountOf,
-  formatPrice,
-  type Micros,
-  microsOf,
-  type Origin,
-  type Person,
-  type Price,
-  type Refunds,
-  spendChannel,
-} from '#src/tasks/index.ts';
+import { amountOf, formatPrice, microsOf, type Origin, type Person, type Price, type Refunds, spendChannel } from '#src/tasks/index.ts';
 import { BUILT_IN_ADMINS } from '#src/teams/index.ts';
 import { draftOfRequest } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
@@ -20,6 +10,7 @@ import { formatReset, monthName } from '../sentences/dates.ts';
 import { capitalised, count, either, shorten } from '../sentences/format.ts';
 import { clipsCost, type Ordered } from '../sentences/ordered.ts';
 import { button } from '../ui/buttons.ts';
+import { type Optional, present } from '../ui/card.ts';
 import type { CardButton } from '../ui/card.ts';
 import { spendingNote } from './offers.ts';
 import type { OrderContext } from './order-context.ts';
@@ -199,11 +190,17 @@ interface OverBudgetShown {
 
 /** Explains that an order would exceed a budget: what is left, what would fit, when it resets and who can raise it. */
 function overBudgetSentence(shown: OverBudgetShown): string {
-  const { figures, whose } = shown;
+  const { figures, whose, fit } = shown;
   if (figures === null) return missingCurrency(shown);
   const isHidden = whose === null && !shown.mayRaise;
-  if (isHidden) return sentences('The budget of this installation is used up.', reset(shown), raise(shown));
-  return sentences(excess(shown, figures), ...partsOf(shown, figures), fitSentence(shown), reset(shown), raise(shown));
+  if (isHidden) return sentences('The budget of this installation is used up.', reset(shown), remedy(shown, 'raise it'));
+  return sentences(
+    excess(shown, figures),
+    ...partsOf(shown, figures),
+    fit && `${cheaperWords(fit)} for ${formatPrice(fit.price)} would fit.`,
+    reset(shown),
+    remedy(shown, 'raise it'),
+  );
 }
 
 type Figures = NonNullable<OverBudgetShown['figures']>;
@@ -220,15 +217,10 @@ function excess({ whose, period, price, ordered }: OverBudgetShown, { limit, roo
 }
 
 function partsOf({ price: { currency }, refunds }: OverBudgetShown, { held, doubted }: Figures): readonly string[] {
-  const isSome = (amount: string): boolean => microsOf(amount) > (0n satisfies Micros);
-  return [
-    ...(isSome(held) ? [`Includes ${formatPrice({ amount: held, currency })} for clips ${heldWords(refunds)}.`] : []),
-    ...(isSome(doubted) ? [`${formatPrice({ amount: doubted, currency })} is unconfirmed.`] : []),
-  ];
-}
-
-function fitSentence({ fit }: OverBudgetShown): string | null {
-  return fit === null ? null : `${cheaperWords(fit)} for ${formatPrice(fit.price)} would fit.`;
+  return present([
+    microsOf(held) > 0n && `Includes ${formatPrice({ amount: held, currency })} for clips ${heldWords(refunds)}.`,
+    microsOf(doubted) > 0n && `${formatPrice({ amount: doubted, currency })} is unconfirmed.`,
+  ]);
 }
 
 /** Names a cheaper form of an order: `6 s`, `1 take of 4 s with Sketch`. */
@@ -242,18 +234,17 @@ function reset({ figures, period, timeZone }: OverBudgetShown): string | null {
   return `The budget resets on ${formatReset(period, timeZone)}.`;
 }
 
-function raise({ whose, raisers, mayRaise, command }: OverBudgetShown): string {
-  if (whose === null)
-    return mayRaise ? `${command} in the environment raises it.` : 'Only whoever runs this installation can raise it.';
-  if (mayRaise) return `You can raise it: ${command}`;
-  return raisers.length === 0 ? `An administrator can raise it with ${command}` : `${named(raisers)} can raise it.`;
-}
-
 /** Largest number of people that are named. */
 const MAX_NAMED = 2;
 
-function named(raisers: readonly string[]): string {
-  return either(raisers.length > MAX_NAMED ? [...raisers.slice(0, MAX_NAMED), 'others'] : raisers);
+/** Says who can change a budget, and with which command. */
+function remedy({ whose, raisers, mayRaise, command }: OverBudgetShown, change: 'raise it' | 'add one'): string {
+  if (mayRaise && whose === null && change === 'raise it') return `${command} in the environment raises it.`;
+  if (mayRaise) return `You can ${change}: ${command}`;
+  if (whose === null) return `Only whoever runs this installation can ${change}.`;
+  if (raisers.length === 0) return `An administrator can ${change} with ${command}`;
+  const named = raisers.length > MAX_NAMED ? [...raisers.slice(0, MAX_NAMED), 'others'] : raisers;
+  return `${either(named)} can ${change}.`;
 }
 
 function missingCurrency(shown: OverBudgetShown): string {
@@ -265,16 +256,10 @@ function missingCurrency(shown: OverBudgetShown): string {
   return sentences(
     `${budget} has no amount in ${currency}, in which ${clipsCost(ordered, price)}; amounts are never converted.`,
     model,
-    addition(shown),
+    remedy(shown, 'add one'),
   );
 }
 
-function addition({ whose, mayRaise, command, raisers }: OverBudgetShown): string {
-  if (mayRaise) return `You can add one: ${command}`;
-  if (whose === null) return 'Only whoever runs this installation can add one.';
-  return raisers.length === 0 ? `An administrator can add one with ${command}` : `${named(raisers)} can add one.`;
-}
-
-function sentences(...all: readonly (string | null)[]): string {
-  return all.filter((one) => one !== null && one !== '').join(' ');
+function sentences(...all: readonly Optional<string>[]): string {
+  return present(all).join(' ');
 }

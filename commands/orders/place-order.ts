@@ -20,7 +20,7 @@ import {
 } from './refused-orders.ts';
 
 /** Outcome of an order: its task (new or from an earlier delivery), or what stopped it, by a code. */
-type Placed =
+export type Placed =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
   | ({ readonly ok: false; readonly code: 'request' | (typeof GATES)[number]['name'] | 'claim' } & Stop);
 

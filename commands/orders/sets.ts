@@ -34,7 +34,7 @@ import { joinShots } from '../studio/join.ts';
 import { type Card, seeItHere, textCard } from '../ui/card.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
-import { nextTake, retriedAlready } from './takes.ts';
+import { nextTake, replyToHere, takeReply } from './takes.ts';
 import { decide } from './task-actions.ts';
 import { orderPrice } from './what-fits.ts';
 
@@ -106,10 +106,8 @@ function madeAgain(shots: readonly number[]): string {
 
 /** Joins the chosen clips of a storyboard, below its card; buys nothing. */
 async function joinBoard(ports: BotPorts, caller: Caller, place: SetPlace): Promise<Reply> {
-  const [board, card] = await Promise.all([ports.boards.get(place), ports.chat.messageOf(setCardId(place.id))]);
-  const tasks = clipsOf(board).map(({ id }) => id);
-  const isHere = card !== undefined && card.channel === caller.channel;
-  return joinShots(ports, caller, { tasks, ...(isHere ? { replyTo: card.message } : {}) });
+  const tasks = clipsOf(await ports.boards.get(place)).map(({ id }) => id);
+  return joinShots(ports, caller, { tasks, ...(await replyToHere(ports, caller, setCardId(place.id))) });
 }
 
 /** Shows the details of a set to the caller: of all its tasks together. */
@@ -200,16 +198,12 @@ async function repeatSet(
   const again = checkRetry(ports.catalog(), original.request);
   if (!again.ok) return refused(...refusalSentences(again.refusals, caller.fields));
   const checked = { ...again, takes: original.set.of };
-  const card = await ports.chat.messageOf(original.set.id);
-  const isHere = card !== undefined && card.channel === caller.channel;
   const take = await nextTake(ports, caller, `retry:set-${original.set.id}`);
-  const identity = { ...take, ...(isHere ? { replyTo: card.message } : {}) };
+  const identity = { ...take, ...(await replyToHere(ports, caller, original.set.id)) };
   if (offered === null)
     return offerSet(ports, caller, { ...identity, request: draftOfRequest(checked.request, checked.takes) });
   const placed = await placeOrder(ports, { ...caller, shown: { price: offered } }, checked, identity);
-  if (!placed.ok || placed.isNew || placed.task.press === take.press) return placedReply(placed);
-  await ports.drafts.ledTo(take.press, take.key);
-  return privately(retriedAlready(original, placed.task, await ports.chat.messageOf(placed.task.id)));
+  return takeReply(ports, caller, { original, take, placed });
 }
 
 /** Returns the options that would order the tasks of a set again; a shot without content is left out. */

@@ -1,13 +1,16 @@
 import { hash } from 'node:crypto';
 import type { MessageRef } from '#src/chat/index.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/index.ts';
-import { isEnded, type Task, typedPrompt } from '#src/tasks/index.ts';
-import type { Caller } from '../bot-port.ts';
-import type { BotPorts } from '../input/subcommand.ts';
+import { isEnded, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately } from '../input/subcommand.ts';
+import { visibleAmong } from '../input/task-lookup.ts';
 import { promptPart } from '../sentences/removal.ts';
 import { stateWord } from '../sentences/state-words.ts';
 import { shortId } from '../ui/buttons.ts';
 import { type Card, seeItHere, textCard } from '../ui/card.ts';
+import type { OrderIdentity } from './offers.ts';
+import { type Placed, placedReply } from './place-order.ts';
 
 /** Idempotency key of a take, and the press to store with it. */
 interface NextTake {
@@ -60,8 +63,43 @@ function pressOf({ platform, user, interaction }: Caller, reaction: MessageRef |
   return hash('sha256', JSON.stringify([platform, ...of]), 'hex').slice(0, 16);
 }
 
-/** Answers a second press of **Retry** with the task that the first one created. */
-export function retriedAlready(original: Task, retry: Task, message: MessageRef | undefined): Card {
+/** Returns the message of a task, or of a set's card, as the one that a new order replies to, where it is in the channel. */
+export async function replyToHere(
+  { chat }: Pick<BotPorts, 'chat'>,
+  { channel }: Caller,
+  id: TaskId,
+): Promise<Pick<OrderIdentity, 'replyTo'>> {
+  const message = await chat.messageOf(id);
+  return message?.channel === channel ? { replyTo: message.message } : {};
+}
+
+/** Outcome of the order of a take. */
+interface PlacedTake {
+  /** Task, or one of the set, that is repeated. */
+  readonly original: Task;
+  readonly take: NextTake;
+  readonly placed: Placed;
+}
+
+/** Returns the reply to a press on **Retry**: to one that came second, where the take is that the first one ordered. */
+export async function takeReply(
+  ports: BotPorts,
+  caller: Caller,
+  { original, take, placed }: PlacedTake,
+): Promise<Reply> {
+  // The same press may arrive twice: at another replica, or at one that takes over from a crashed replica.
+  const isOurs = ({ press, origin }: Task) => press === take.press || origin.interaction === caller.interaction;
+  if (!placed.ok || placed.isNew || isOurs(placed.task)) return placedReply(placed);
+  await ports.drafts.ledTo(take.press, take.key);
+  // The retry may have been made in a private channel.
+  const isSeen = visibleAmong(caller, [placed.task]).length > 0;
+  const where = isSeen ? await ports.chat.messageOf(placed.task.id) : undefined;
+  // Its prompt may have been corrected there in a form.
+  const shown = isSeen ? placed.task : { ...placed.task, request: original.request };
+  return privately(retriedAlready(original, shown, where));
+}
+
+function retriedAlready(original: Task, retry: Task, message: MessageRef | undefined): Card {
   return textCard([
     `${already(retry)}: `,
     promptPart(typedPrompt(retry.request), 80),

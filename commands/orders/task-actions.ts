@@ -5,7 +5,6 @@ import { checkRetry, draftOfRequest, modelFingerprint, requestAt } from '#src/vi
 import type { Caller, Reply } from '../bot-port.ts';
 import { orderBlindRetry } from '../comparisons/remake.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
-import { visibleAmong } from '../input/task-lookup.ts';
 import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { decidedLine } from '../sentences/cards/approval.ts';
 import { cannotCancel } from '../sentences/cards/task-card.ts';
@@ -16,8 +15,8 @@ import { shortId } from '../ui/buttons.ts';
 import { type Line, textCard } from '../ui/card.ts';
 import { askBeforeShowing } from './offers.ts';
 import { overBudgetWords } from './over-budget.ts';
-import { placedReply, placeOrder } from './place-order.ts';
-import { nextTake, retriedAlready } from './takes.ts';
+import { placeOrder } from './place-order.ts';
+import { nextTake, replyToHere, takeReply } from './takes.ts';
 
 /** Decision that a user can take on a task by a button. */
 type DecisionKind = 'cancel' | 'withdraw' | 'again' | 'leave' | 'identify' | 'show' | 'refetch';
@@ -145,25 +144,10 @@ export async function retryOnce(
   const shownRequest = model === undefined || !checked.ok ? undefined : draftOfRequest(checked.request);
   const question = await askBeforeShowing(ports, caller, original, shownRequest);
   if (question !== null) return question;
-  const message = await ports.chat.messageOf(original.id);
-  const isHere = message !== undefined && message.channel === caller.channel;
   const take = await nextTake(ports, caller, `retry:${original.id}`, reaction);
-  const identity = {
-    ...take,
-    retryOf: original.id,
-    ...(isHere ? { replyTo: message.message } : {}),
-  };
-  const placed = await placeOrder(ports, caller, checked, identity);
-  // The same press may arrive twice: at another replica, or at one that takes over from a crashed replica.
-  const isOurs = (task: Task): boolean => task.press === take.press || task.origin.interaction === caller.interaction;
-  if (!placed.ok || placed.isNew || isOurs(placed.task)) return placedReply(placed);
-  await ports.drafts.ledTo(take.press, take.key);
-  // The retry may have been made in a private channel.
-  const isSeen = visibleAmong(caller, [placed.task]).length > 0;
-  const where = isSeen ? await ports.chat.messageOf(placed.task.id) : undefined;
-  // Its prompt may have been corrected there in a form.
-  const shown = isSeen ? placed.task : { ...placed.task, request: original.request };
-  return privately(retriedAlready(original, shown, where));
+  const replyTo = await replyToHere(ports, caller, original.id);
+  const placed = await placeOrder(ports, caller, checked, { ...take, retryOf: original.id, ...replyTo });
+  return takeReply(ports, caller, { original, take, placed });
 }
 
 /** Returns true for an uncertain task: the service may have accepted it and bill it, so it needs a decision first. */
