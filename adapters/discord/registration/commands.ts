@@ -6,15 +6,11 @@ import {
   ApplicationIntegrationType,
   ChannelType,
   InteractionContextType,
-  type LocalizationMap,
   PermissionFlagsBits,
   type RESTPostAPIApplicationCommandsJSONBody,
 } from 'discord.js';
 import type { Command, OptionDeclaration, OptionFields } from '#commands/bot-port.ts';
 import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
-
-/** Names and descriptions in other languages, by the English text they stand for. None is written yet. */
-type Translations = Readonly<Record<string, LocalizationMap>>;
 
 /** Attachment options by kind of reference media. @see docs/commands.md */
 export const ATTACHMENT_OPTIONS = {
@@ -54,7 +50,6 @@ interface DefinitionsWanted {
   readonly isGlobal: boolean;
   /** True if users may install the app for themselves. Default: false. */
   readonly hasUserInstall?: boolean;
-  readonly translations?: Translations;
 }
 
 /**
@@ -67,7 +62,6 @@ export function commandDefinitions({
   commands,
   isGlobal,
   hasUserInstall = false,
-  translations = {},
 }: DefinitionsWanted): readonly RESTPostAPIApplicationCommandsJSONBody[] {
   const where = isGlobal ? contextsOf(hasUserInstall) : {};
   const administrative = commands.filter(({ isAdministrative }) => isAdministrative !== undefined);
@@ -75,10 +69,11 @@ export function commandDefinitions({
   const others = commands
     .filter(({ isAdministrative }) => isAdministrative !== true)
     .map((one) => ({ ...one, options: one.options.filter(({ isAdministrative }) => isAdministrative !== true) }));
-  const optionsFor = (some: readonly Command[]) => some.map((command) => subcommand(command, translations));
+  const optionsFor = (some: readonly Command[]) => some.map((command) => subcommand(command));
   const admin: RESTPostAPIApplicationCommandsJSONBody = {
     type: ApplicationCommandType.ChatInput,
-    ...named('video-admin', 'Budgets, approvals and settings of your team', translations),
+    name: 'video-admin',
+    description: 'Budgets, approvals and settings of your team',
     default_member_permissions: String(PermissionFlagsBits.ManageGuild),
     options: optionsFor(administrative),
     ...(isGlobal ? contextsOf(false) : {}),
@@ -86,7 +81,8 @@ export function commandDefinitions({
   return [
     {
       type: ApplicationCommandType.ChatInput,
-      ...named('video', 'Make videos with your team', translations),
+      name: 'video',
+      description: 'Make videos with your team',
       options: optionsFor(others),
       ...where,
     },
@@ -94,30 +90,30 @@ export function commandDefinitions({
     {
       type: ApplicationCommandType.Message,
       name: ANIMATE_ACTION,
-      ...translated('name', ANIMATE_ACTION, translations),
       ...where,
     },
   ];
 }
 
-function subcommand(command: Command, translations: Translations): APIApplicationCommandSubcommandOption {
-  const options = command.options.flatMap((option) => optionsOf(option, translations));
+function subcommand(command: Command): APIApplicationCommandSubcommandOption {
+  const options = command.options.flatMap((option) => optionsOf(option));
   return {
     type: ApplicationCommandOptionType.Subcommand,
-    ...named(command.name, command.description, translations),
+    name: command.name,
+    description: command.description,
     // Discord requires the required options first.
     options: options.toSorted((one, other) => Number(other.required ?? false) - Number(one.required ?? false)),
   };
 }
 
-function optionsOf(option: OptionDeclaration, translations: Translations): readonly APIApplicationCommandBasicOption[] {
+function optionsOf(option: OptionDeclaration): readonly APIApplicationCommandBasicOption[] {
   const { name, description, required = false } = option;
-  const head = { ...named(name, description, translations), required };
+  const head = { name, description, required };
   switch (option.kind) {
     case 'text':
       if (option.perLine === true) {
-        const file = named(TEXT_OPTION, 'Text file with one shot per line; without it, a form opens', translations);
-        return [{ type: ApplicationCommandOptionType.Attachment, ...file, required }];
+        const text = 'Text file with one shot per line; without it, a form opens';
+        return [{ type: ApplicationCommandOptionType.Attachment, name: TEXT_OPTION, description: text, required }];
       }
       return [{ type: ApplicationCommandOptionType.String, ...head, ...textLimits(option) }];
     case 'integer':
@@ -131,7 +127,7 @@ function optionsOf(option: OptionDeclaration, translations: Translations): reado
     case 'channel':
       return [{ type: ApplicationCommandOptionType.Channel, ...head, channel_types: [...CHANNELS_TO_POST_IN] }];
     case 'address':
-      return mediaOptions(option, translations);
+      return mediaOptions(option);
   }
 }
 
@@ -144,25 +140,20 @@ const CHANNELS_TO_POST_IN = [
   ChannelType.GuildVoice,
 ] as const;
 
-function mediaOptions(
-  { name, autocomplete }: OptionDeclaration,
-  translations: Translations,
-): readonly APIApplicationCommandBasicOption[] {
+function mediaOptions({ name, autocomplete }: OptionDeclaration): readonly APIApplicationCommandBasicOption[] {
   const names = autocomplete === 'reference' ? ', or their names such as @mug' : '';
   const attachments = ATTACHMENT_OPTIONS[name as keyof typeof ATTACHMENT_OPTIONS] ?? [name];
   return [
     ...attachments.map((attachment, index) => ({
       type: ApplicationCommandOptionType.Attachment as const,
-      ...named(attachment, `${index === 0 ? 'Reference' : 'Another reference'} ${name}`, translations),
+      name: attachment,
+      description: `${index === 0 ? 'Reference' : 'Another reference'} ${name}`,
       required: false,
     })),
     {
       type: ApplicationCommandOptionType.String,
-      ...named(
-        addressOption(name),
-        `Links to reference ${name === 'audio' ? 'audio' : `${name}s`}${names}, separated by spaces`,
-        translations,
-      ),
+      name: addressOption(name),
+      description: `Links to reference ${name === 'audio' ? 'audio' : `${name}s`}${names}, separated by spaces`,
       required: false,
       ...(autocomplete === undefined ? {} : { autocomplete: true as const }),
     },
@@ -184,18 +175,4 @@ function numberLimits({ min, max, choices, autocomplete }: OptionDeclaration) {
   if (choices !== undefined)
     return { ...range, choices: choices.map(({ value, label }) => ({ name: label, value: Number(value) })) };
   return autocomplete === undefined ? range : { ...range, autocomplete: true as const };
-}
-
-function named(name: string, description: string, translations: Translations) {
-  return {
-    name,
-    description,
-    ...translated('name', name, translations),
-    ...translated('description', description, translations),
-  };
-}
-
-function translated(field: 'name' | 'description', text: string, translations: Translations) {
-  const found = translations[text];
-  return found === undefined ? {} : { [`${field}_localizations`]: found };
 }

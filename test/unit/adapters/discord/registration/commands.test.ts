@@ -9,15 +9,13 @@ interface Option {
   readonly required?: boolean;
   readonly options?: readonly Option[];
   readonly autocomplete?: boolean;
-  readonly name_localizations?: Readonly<Record<string, string>>;
   readonly [limit: string]: unknown;
 }
 
-const definitions = (isGlobal: boolean, translations = {}, hasUserInstall = false) =>
+const definitions = (isGlobal: boolean, hasUserInstall = false) =>
   commandDefinitions({
     commands: declarations,
     isGlobal,
-    translations,
     hasUserInstall,
   }) as unknown as readonly Option[];
 const [video] = definitions(true);
@@ -78,7 +76,7 @@ describe('the registered commands', () => {
 
   it('can be installed to servers, and to users if enabled; commands of one server have no contexts', () => {
     for (const one of definitions(true)) expect(one).toMatchObject({ integration_types: [0], contexts: [0, 1] });
-    for (const one of definitions(true, {}, true).filter(({ name }) => name !== 'video-admin'))
+    for (const one of definitions(true, true).filter(({ name }) => name !== 'video-admin'))
       expect(one).toMatchObject({ integration_types: [0, 1], contexts: [0, 1, 2] });
     for (const one of definitions(false)) {
       expect(one).not.toHaveProperty('contexts');
@@ -119,10 +117,5 @@ describe('the registered commands', () => {
     });
     expect(others.map(({ name }) => name)).toEqual(['Animate this']);
     expect(commandDefinitions({ commands, isGlobal: false })[1]).not.toHaveProperty('contexts');
-  });
-
-  it('accept names in other languages', () => {
-    const [translated] = definitions(true, { create: { de: 'erstellen' } });
-    expect(translated?.options?.[0]?.name_localizations).toEqual({ de: 'erstellen' });
   });
 });
