@@ -82,6 +82,19 @@ export function textCard(...lines: readonly Optional<Line>[]): Card {
   return { lines: present(lines), progress: null, buttons: [] };
 }
 
+/** Builds a card of a sentence that may contain untrusted text, in lines of its own. */
+export function sentenceCard(sentence: string, buttons: readonly CardButton[] = []): Card {
+  return { lines: sentence.split('\n').map((line) => [{ untrusted: line }]), progress: null, buttons };
+}
+
+const BAR_LENGTH = 20;
+
+/** Draws the service's percentage as a bar, such as `█████████░░░░░░░░░░░`. */
+export function progressBar(progress: number): string {
+  const full = Math.min(BAR_LENGTH, Math.max(0, Math.floor((progress / 100) * BAR_LENGTH)));
+  return `${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}`;
+}
+
 /** Builds a card of blocks and of lines, which are text. Leaves out what is absent. */
 export function layOut(contents: readonly Optional<Block | Line>[], more: More = {}): Card {
   const blocks = present(contents).map(blockOf);

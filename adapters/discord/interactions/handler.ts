@@ -22,10 +22,12 @@ import { ANIMATE_TITLE, IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands
 import { actionOf, isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
 import { textCard } from '#commands/ui/card.ts';
 import { isOrderForm } from '#commands/ui/form-ids.ts';
+import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { readableMedia } from '#src/videos/index.ts';
+import { mergeOptions, optionsOf } from '../../options.ts';
 import { type MessageRecord, type MessageStore, type MessageToken, readAddress } from '../messages/message-store.ts';
 import type { TaskPosts } from '../messages/posts.ts';
 import { renderCard, renderOffer, renderParts, renderSentence } from '../messages/render.ts';
@@ -77,7 +79,7 @@ const DEDUP_WINDOW = 10_000;
 /** Handles interactions: passes them to the bot and sends its responses. Deduplicates by interaction id. */
 export class InteractionHandler {
   readonly #options: InteractionHandlerOptions;
-  readonly #seen = new Set<string>();
+  readonly #seen = new BoundedMap<string, true>(DEDUP_WINDOW);
   /** Interactions delivered by a resumed session: an earlier process may have responded to them. */
   readonly #replayed = new Set<string>();
   readonly #running = new Set<Promise<void>>();
@@ -95,10 +97,8 @@ export class InteractionHandler {
   take(interaction: APIInteraction, connectedForMs = Infinity): Promise<void> {
     const { id } = interaction;
     if (this.#seen.has(id)) return Promise.resolve();
-    this.#seen.add(id);
+    this.#seen.set(id, true);
     if (this.#options.time.ageMs(id) >= connectedForMs) this.#replayed.add(id);
-    const [oldest] = this.#seen;
-    if (this.#seen.size > DEDUP_WINDOW && oldest !== undefined) this.#seen.delete(oldest);
     const load = this.#running.size / (this.#options.mostInHand ?? MAX_IN_FLIGHT);
     if (load < 1) {
       const admitted = this.#admit(interaction).finally(() => this.#teams.delete(id));
@@ -197,7 +197,7 @@ export class InteractionHandler {
       const written = await textOf(texts[0], this.#options.logger);
       const wrong = [...taken.wrong, ...('wrong' in written ? [written.wrong] : [])];
       if (wrong.length > 0 || !('options' in written)) return { kind: 'refused', sentence: wrong.join('\n') };
-      const options = merged(merged(given?.options ?? {}, written.options), taken.addresses);
+      const options = mergeOptions(given?.options ?? {}, written.options, taken.addresses);
       const reply = await bot.command(ctx.caller, given?.command ?? '', options);
       this.#warn(ctx, reply, taken);
       return reply;
@@ -275,7 +275,7 @@ export class InteractionHandler {
         return reply;
       }
       if (image === undefined) return { kind: 'refused', sentence: IMAGE_FORGOTTEN };
-      return this.#options.bot.command(caller, 'create', orderOf(values, image));
+      return this.#options.bot.command(caller, 'create', { ...optionsOf(values), image: [image] });
     });
   }
 
@@ -388,18 +388,6 @@ function accessRequestOf(interaction: APIInteraction): AccessRequest {
   const isByUser = owners?.[ApplicationIntegrationType.UserInstall] !== undefined;
   const isGroup = guild === undefined && context === InteractionContextType.PrivateChannel;
   return { guild, user: (member?.user ?? user)?.id ?? '', isUserInstall: isGroup || (isByUser && !isByGuild) };
-}
-
-/** Converts the values of a form to options, leaving out empty fields. */
-function orderOf(values: Readonly<Record<string, string>>, image: string): GivenOptions {
-  const filledIn = Object.entries(values).filter(([, value]) => value.trim() !== '');
-  return { ...Object.fromEntries(filledIn.map(([name, value]) => [name, [value]])), image: [image] };
-}
-
-/** Merges the values of two sets of options, such as URLs and files. */
-function merged(one: GivenOptions, other: GivenOptions): GivenOptions {
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return Object.fromEntries([...names].map((name) => [name, [...(one[name] ?? []), ...(other[name] ?? [])]]));
 }
 
 /** Returns true if a private response replaces the message whose button was pressed. */

@@ -18,6 +18,8 @@ import {
   type Line,
   layOut,
   type Part,
+  progressBar,
+  sentenceCard,
   small,
   tableBlocks,
   withoutDirection,
@@ -138,8 +140,7 @@ export function renderOffer(card: Card, to: Person, guild: string | null): Body 
 
 /** Renders a sentence as an ephemeral message; escapes all of it, since it may contain untrusted text. */
 export function renderSentence(sentence: string, buttons: readonly CardButton[] = []): Body {
-  const lines = sentence.split('\n').map((line): Line => [{ untrusted: line }]);
-  return renderCard({ lines, progress: null, buttons }, { guild: null, isPrivate: true });
+  return renderCard(sentenceCard(sentence, buttons), { guild: null, isPrivate: true });
 }
 
 /** Returns a card's text in Discord's markup, without its buttons; never longer than Discord's limit. */
@@ -220,7 +221,6 @@ const OTHER_COMPONENTS = 8;
 const SECTION_COMPONENTS = 3;
 /** @see https://discord.com/developers/docs/components/reference#button-button-structure */
 const LABEL_LENGTH = 80;
-const BAR_LENGTH = 20;
 
 /** Piece of a message: text, optionally with a button beside it, or a separator. */
 type Piece =
@@ -314,7 +314,7 @@ function* piecesOf(card: Card, guild: string | null): Generator<Piece> {
     const piece = pieceOf(block, guild);
     if (piece.text !== '') yield piece;
   }
-  if (card.progress !== null) yield { text: progressBar(card.progress), button: null };
+  if (card.progress !== null) yield { text: codeText(progressBar(card.progress)), button: null };
 }
 
 function pieceOf(block: Block, guild: string | null): Piece {
@@ -343,12 +343,6 @@ function itemPiece({ title, small, accessory }: ItemBlock, guild: string | null)
 /** Removes bold, which would end the surrounding bold or heading. */
 function unstyled(part: Part): Part {
   return typeof part === 'object' && 'strong' in part ? { untrusted: part.strong } : part;
-}
-
-/** Renders the service's own percentage as blocks, such as `█████████░░░░░░░░░░░`. */
-export function progressBar(progress: number): string {
-  const full = Math.min(BAR_LENGTH, Math.max(0, Math.floor((progress / 100) * BAR_LENGTH)));
-  return `\`${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}\``;
 }
 
 function renderButton({ id, label, style }: CardButton) {

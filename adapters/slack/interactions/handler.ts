@@ -13,6 +13,7 @@ import type { MessageRef } from '#src/chat/index.ts';
 import type { Logger } from '#src/logger.ts';
 import { isTextFile } from '#src/media/index.ts';
 import type { Catalog, Model } from '#src/videos/index.ts';
+import { mergeOptions, optionsOf } from '../../options.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import { renderCard, renderSentence } from '../messages/render.ts';
@@ -327,17 +328,4 @@ function metadataOf({ caller }: Interaction, form: string, kept: readonly string
   // A global shortcut has no channel; its listener sets the user's id instead.
   const asks = caller.channel === caller.user.id ? { asksChannel: true } : {};
   return { form, channel: caller.channel, thread, enterprise, ...(isGroup ? { isGroup } : {}), ...asks, ...media };
-}
-
-/** Converts submitted values to options, leaving out empty fields. */
-function optionsOf(values: Readonly<Record<string, string>>): GivenOptions {
-  const filledIn = Object.entries(values).filter(([, value]) => value.trim() !== '');
-  return Object.fromEntries(filledIn.map(([name, value]) => [name, [value]]));
-}
-
-function mergeOptions(...parts: readonly GivenOptions[]): GivenOptions {
-  const options: Record<string, readonly string[]> = {};
-  for (const [name, values] of parts.flatMap((part) => Object.entries(part)))
-    options[name] = [...(options[name] ?? []), ...values];
-  return options;
 }

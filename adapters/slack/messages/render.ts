@@ -11,6 +11,8 @@ import {
   type Line,
   linesOf,
   type Part,
+  progressBar,
+  sentenceCard,
   type TableBlock,
   tableBlocks,
   withoutDirection,
@@ -49,7 +51,6 @@ const MOST_BLOCKS = 50;
 const BUTTONS_IN_A_ROW = 5;
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/button-element */
 const BUTTON_LENGTH = 75;
-const BAR_LENGTH = 20;
 /** Prefix of a link button's id; its press is acknowledged and ignored. */
 const LINK_BUTTON = 'open';
 
@@ -138,14 +139,7 @@ function linkToOriginal({ workspaceUrl, repeats = null }: RenderContext): readon
 
 /** Renders a sentence that contains user input as plain text, with its buttons. */
 export function renderSentence(sentence: string, buttons: readonly CardButton[] = []): Body {
-  const lines = sentence.split('\n').map((line): Line => [{ untrusted: line }]);
-  return renderCard({ lines, progress: null, buttons }, { workspaceUrl: null });
-}
-
-/** Draws the service's percentage as a bar, such as `█████████░░░░░░░░░░░`. */
-function progressBar(progress: number): string {
-  const full = Math.min(BAR_LENGTH, Math.max(0, Math.floor((progress / 100) * BAR_LENGTH)));
-  return `${'█'.repeat(full)}${'░'.repeat(BAR_LENGTH - full)}`;
+  return renderCard(sentenceCard(sentence, buttons), { workspaceUrl: null });
 }
 
 /** Builds a text object that Slack does not parse as markup, shortened to `length` characters. */

@@ -5,7 +5,6 @@ import {
   escapeText,
   IS_EPHEMERAL,
   noticeText,
-  progressBar,
   renderCard,
   renderParts,
   renderSentence,
@@ -165,7 +164,7 @@ it.each([
   [99, `${'█'.repeat(19)}░`],
   [100, '█'.repeat(20)],
 ])('renders the progress bar of %i %%', (progress, bar) => {
-  expect(progressBar(progress)).toBe(`\`${bar}\``);
+  expect(cardText({ ...card(), progress }, null)).toBe(`\`${bar}\``);
 });
 
 it.each([
