@@ -44,7 +44,6 @@ import { DiscordRest, DiscordTime } from './rest/client.ts';
 import { Permissions } from './rest/permissions.ts';
 import { discordConnection } from './status-line.ts';
 
-/** Options of {@link createDiscord}. */
 export interface DiscordOptions
   extends DiscordSettings,
     Pick<AdapterDeps, 'store' | 'clock' | 'random' | 'logger' | 'relay' | 'withMessageLock'> {
@@ -64,11 +63,7 @@ const UPLOAD_BYTES = 10 * 1024 ** 2;
 
 export function openDiscord(settings: DiscordSettings, { config, ...deps }: AdapterDeps): Adapter {
   const reachable = (task: TaskId): void => deps.reachable(task, PLATFORM);
-  return createDiscord({ ...deps, ...settings, access: config.access, reachable });
-}
-
-export function createDiscord(options: DiscordOptions): Adapter {
-  return new Discord(options);
+  return new Discord({ ...deps, ...settings, access: config.access, reachable });
 }
 
 interface Attaching {
@@ -83,7 +78,7 @@ interface Incoming {
   readonly handler: InteractionHandler;
 }
 
-class Discord implements Adapter {
+export class Discord implements Adapter {
   readonly name = PLATFORM;
   readonly limits: PlatformLimits = {
     uploadBytes: UPLOAD_BYTES,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
-import { createDiscord } from '#adapters/discord/index.ts';
+import { Discord } from '#adapters/discord/index.ts';
 import type { Adapter } from '#commands/adapter.ts';
 import { createMessageLocks } from '#src/chat/message-lock.ts';
 import type { Platform } from '#src/chat/platform.ts';
@@ -126,7 +126,7 @@ export class DiscordHouse {
     const links = publicUrl === undefined ? null : new SignedLinks({ publicUrl, secret, clock });
     const { leases, exclusive } = this.store;
     const locks = createMessageLocks({ leases, exclusive, clock });
-    this.#platform = createDiscord({
+    this.#platform = new Discord({
       token: this.discord.token,
       apiUrl: this.discord.apiUrl,
       access,
