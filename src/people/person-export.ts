@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { chunked } from '../chunked.ts';
 import type { ExportLine, Store } from '../engine/index.ts';
 import type { SignedLinks } from '../media/index.ts';
 import { isoOf } from '../period.ts';
@@ -33,9 +34,8 @@ async function* textOf(lines: AsyncIterable<ExportLine>): AsyncGenerator<string>
 }
 
 async function* linesOf(options: PersonExportOptions, person: MemberKey): AsyncGenerator<ExportLine> {
-  const ids = [...(await tasksOfPerson(options.store, person))];
-  for (let from = 0; from < ids.length; from += TASKS_PER_READ) {
-    const tasks = await readTasks(options.store, ids.slice(from, from + TASKS_PER_READ));
+  for (const ids of chunked(await tasksOfPerson(options.store, person), TASKS_PER_READ)) {
+    const tasks = await readTasks(options.store, ids);
     for (const task of tasks) yield isBlind(task) ? blindLine(task) : clipLine(task, options.links);
   }
   const { platform, team, user } = person;

@@ -1,3 +1,4 @@
+import { chunked } from '../../chunked.ts';
 import type { Clock } from '../../clock.ts';
 import type { RecordWrite, Store } from '../../engine/index.ts';
 import type { Logger } from '../../logger.ts';
@@ -102,8 +103,7 @@ export class Statements {
   /** Returns the position of the first undecided discrepancy from `from` on, then from the start; `null`: none. */
   async nextUndecided({ pages, discrepancies }: TeamStatement, from: number): Promise<number | null> {
     const positions = Array.from({ length: discrepancies }, (_, at) => (from + at) % discrepancies);
-    for (let at = 0; at < positions.length; at += PAGE) {
-      const some = positions.slice(at, at + PAGE);
+    for (const some of chunked(positions, PAGE)) {
       const found = await statementDecisions.getMany(
         this.#options.store,
         some.map((position) => ({ pages, position })),
@@ -152,9 +152,8 @@ export class Statements {
       if (statement === undefined || booking === undefined || booking.endedAtMs !== undefined) return;
       const of = { pages: statement.pages, kind: 'matches', page: booking.pages } as const;
       const matches = ((await statementPages.get(store, of))?.items ?? []) as readonly Match[];
-      for (let at = 0; at < matches.length; at += AT_ONCE) {
-        await Promise.all(matches.slice(at, at + AT_ONCE).map((match) => this.#book(match, booking.by)));
-      }
+      for (const some of chunked(matches, AT_ONCE))
+        await Promise.all(some.map((match) => this.#book(match, booking.by)));
       if (await this.#advance(team, id, booking.pages + 1)) {
         logger.info({ event: 'statement_booked', statement: id, sends: statement.confirmed }, 'booked a statement');
       }

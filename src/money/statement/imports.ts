@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { chunked } from '../../chunked.ts';
 import type { Clock } from '../../clock.ts';
 import {
   type Attempt,
@@ -173,13 +174,11 @@ function importEntry({ id, months }: TeamStatement): AuditEntry {
 function pagesOf({ matches, discrepancies, pages }: Findings) {
   const confirmed = matches.filter(({ book }) => book !== null);
   return [
-    ...chunks(confirmed).map((items, page) => ({ of: { pages, kind: 'matches', page } as const, items })),
-    ...chunks(discrepancies).map((items, page) => ({ of: { pages, kind: 'discrepancies', page } as const, items })),
+    ...[...chunked(confirmed, PAGE)].map((items, page) => ({ of: { pages, kind: 'matches', page } as const, items })),
+    ...[...chunked(discrepancies, PAGE)].map((items, page) => {
+      return { of: { pages, kind: 'discrepancies', page } as const, items };
+    }),
   ];
-}
-
-function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / PAGE) }, (_, at) => items.slice(at * PAGE, (at + 1) * PAGE));
 }
 
 /** Names the index of a team's statements; members are their ids. */

@@ -1,4 +1,5 @@
 import { Big } from 'big.js';
+import { chunked } from '../../chunked.ts';
 import { CommandError } from '../../command.ts';
 import { pagesOf, type Store } from '../../engine/index.ts';
 import { ledgerEntries, type UpstreamIds } from '../../pipeline/index.ts';
@@ -294,15 +295,4 @@ const DAY_MS = 86_400_000;
 
 function monthOf(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 7);
-}
-
-function* chunked<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
-  let chunk: Item[] = [];
-  for (const item of items) {
-    chunk.push(item);
-    if (chunk.length < size) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
 }
