@@ -5,8 +5,7 @@ import { asDailiesError, DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { type Actor, type AuditEntry, AuditTrail, textFact } from '../teams/index.ts';
 
-/** Dependencies of {@link forgetReplica}. */
-interface WaiverDeps {
+interface Deps {
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -17,9 +16,9 @@ interface WaiverDeps {
  * @returns a sentence for the operator.
  * @throws DailiesError `store_unavailable`, or `internal` where replicas are connected.
  */
-export async function forgetReplica(url: string, { clock, logger }: WaiverDeps): Promise<string> {
+export async function forgetReplica(url: string, deps: Deps): Promise<string> {
   const address = withoutPassword(url);
-  const link = await RedisConnection.open(url, { clock, logger });
+  const link = await RedisConnection.open(url, deps);
   try {
     const before = await link.call('waiving the confirmation by a replica', () => waiveReplica(link.client));
     if (before.replicas > 0) {
@@ -27,14 +26,17 @@ export async function forgetReplica(url: string, { clock, logger }: WaiverDeps):
       throw new DailiesError(attached, { code: 'internal', retryable: false });
     }
     try {
-      await log(url, before, { clock, logger });
+      await log(url, before, deps);
     } catch (thrown) {
       await link.call('restoring the requirement', () => restoreRequirement(link.client, before));
       const { code, message } = asDailiesError(thrown, 'writing the audit log');
       const undone = `nothing was waived, since the audit log could not be written: ${message}`;
       throw new DailiesError(undone, { code, retryable: false, cause: thrown });
     }
-    logger.warn({ event: 'redis_replica_waiver_set', redis: address }, 'waived the confirmation by a Redis replica');
+    deps.logger.warn(
+      { event: 'redis_replica_waiver_set', redis: address },
+      'waived the confirmation by a Redis replica',
+    );
     return (
       `Running bots notice within 5 s and take orders again without a replica. Once one is attached to ${address}, ` +
       'it is required again.'
@@ -44,7 +46,7 @@ export async function forgetReplica(url: string, { clock, logger }: WaiverDeps):
   }
 }
 
-async function log(url: string, { requirement }: ReplicaState, { clock, logger }: WaiverDeps): Promise<void> {
+async function log(url: string, { requirement }: ReplicaState, deps: Deps): Promise<void> {
   if (requirement === 'waived') return;
   const entry: AuditEntry = {
     action: 'environment',
@@ -53,9 +55,9 @@ async function log(url: string, { requirement }: ReplicaState, { clock, logger }
     after: [textFact('waived')],
   };
   const actor: Actor = { person: null, surface: 'command_line' };
-  const store = await openStore(url, { clock, logger });
+  const store = await openStore(url, deps);
   try {
-    const audit = new AuditTrail(store, clock);
+    const audit = new AuditTrail(store, deps.clock);
     await audit.commitAudited('deployment', actor, async () => ({ entries: [entry], result: undefined }));
   } finally {
     await store.close();

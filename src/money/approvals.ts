@@ -14,6 +14,7 @@ import {
   amountOf,
   type Declined,
   type Grant,
+  isAbove,
   isExpired,
   limitsOn,
   type Micros,
@@ -115,7 +116,7 @@ export class Approvals {
     const price = current === null ? undefined : sumOf(current);
     if (current === null || price === undefined) return { kind: 'unavailable', tasks };
     const priceOf = new Map(tasks.map(({ id }, at) => [id, current[at] ?? price]));
-    if (hasRisen(price, offered)) {
+    if (price.currency !== offered.currency || isAbove(price, offered)) {
       const declined = { how: 'repriced', by, atMs } as const;
       const repriced = ({ id }: Task): Declined => ({ ...declined, price: priceOf.get(id) ?? price });
       const outcome = await this.#decline(tasks, declined, 'button', repriced);
@@ -290,13 +291,9 @@ function missingIn(exceeded: readonly OverBudget[]): { readonly grant: Grant; re
 function byRequest(tasks: readonly Task[]): readonly ApprovalTasks[] {
   const requests = Map.groupBy(tasks, orderIdOf).values();
   const sorted = [...requests].map((request): readonly Task[] =>
-    request.toSorted((one, other) => placeIn(one) - placeIn(other)),
+    request.toSorted((one, other) => (one.set?.at ?? 1) - (other.set?.at ?? 1)),
   );
   return sorted.filter(isSome);
-}
-
-function placeIn({ set }: Task): number {
-  return set?.at ?? 1;
 }
 
 function isSome(tasks: readonly Task[]): tasks is ApprovalTasks {
@@ -318,8 +315,4 @@ function divided(grant: Grant, prices: readonly Price[]): readonly Grant[] {
     const some = parts.filter(([, part]) => part > 0n);
     return Object.fromEntries(some.map(([scope, part]) => [scope, amountOf(part)]));
   });
-}
-
-function hasRisen(one: Price, other: Price): boolean {
-  return one.currency !== other.currency || microsOf(one.amount) > microsOf(other.amount);
 }

@@ -34,7 +34,10 @@ export type BudgetScope =
   | ({ readonly kind: 'everyone' } & TeamKey);
 
 /** Amounts by currency, such as `USD`. */
-type Amounts = Readonly<Record<string, Micros>>;
+export type Amounts = Readonly<Record<string, Micros>>;
+
+/** Stored {@link Amounts}: whole millionths, in decimal digits. */
+export type StoredAmounts = Readonly<Record<string, string>>;
 
 /** Monthly budget of a scope. */
 export interface Budget {
@@ -56,10 +59,10 @@ export interface BudgetChange {
   readonly amount: Micros | null;
 }
 
-/** Stored amounts of a {@link Budget}: whole millionths in decimal digits. */
+/** Stored amounts of a {@link Budget}. */
 export interface BudgetAmountsOf {
-  readonly hard: Readonly<Record<string, string>>;
-  readonly soft: Readonly<Record<string, string>>;
+  readonly hard: StoredAmounts;
+  readonly soft: StoredAmounts;
 }
 
 /** Stored form of a {@link Budget}. */
@@ -297,19 +300,23 @@ function hasHard(budget: Budget | null): boolean {
 function budgetOf(record: BudgetRecord | undefined): Budget | null {
   if (record === undefined) return null;
   const { scope, hard, soft, by } = record;
-  const amounts = (stored: Readonly<Record<string, string>>): Amounts =>
-    Object.fromEntries(Object.entries(stored).map(([currency, micros]) => [currency, BigInt(micros)]));
-  return { scope, hard: amounts(hard), soft: amounts(soft), ...(by === undefined ? {} : { by }) };
+  return { scope, hard: amountsIn(hard), soft: amountsIn(soft), ...(by === undefined ? {} : { by }) };
 }
 
 function recordOf({ scope, hard, soft, by }: Budget): Omit<BudgetRecord, 'revision'> {
-  const stored = (amounts: Amounts): Readonly<Record<string, string>> =>
-    Object.fromEntries(Object.entries(amounts).map(([currency, micros]) => [currency, micros.toString()]));
-  return { scope, hard: stored(hard), soft: stored(soft), ...(by === undefined ? {} : { by }) };
+  return { scope, hard: storedOf(hard), soft: storedOf(soft), ...(by === undefined ? {} : { by }) };
+}
+
+export function amountsIn(stored: StoredAmounts): Amounts {
+  return Object.fromEntries(Object.entries(stored).map(([currency, micros]) => [currency, BigInt(micros)]));
+}
+
+export function storedOf(amounts: Amounts): StoredAmounts {
+  return Object.fromEntries(Object.entries(amounts).map(([currency, micros]) => [currency, micros.toString()]));
 }
 
 /** Returns stored amounts as decimals in currency units. */
-function textsOf(stored: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function textsOf(stored: StoredAmounts): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(stored).map(([currency, micros]) => [currency, amountOf(BigInt(micros))]));
 }
 

@@ -13,24 +13,31 @@ import {
 import { periodOf } from '../period.ts';
 import { budgetsOf, type Micros, microsOf, type SpendOrigin, type Task } from '../tasks/index.ts';
 import { keyOfMember, type MemberKey } from '../teams/index.ts';
-import { type BudgetAmountsOf, type BudgetScope, budgetIndexOf, budgets, PERSON_ORDER } from './budgets.ts';
+import {
+  type Amounts,
+  amountsIn,
+  type BudgetAmountsOf,
+  type BudgetScope,
+  budgetIndexOf,
+  budgets,
+  PERSON_ORDER,
+  type StoredAmounts,
+  storedOf,
+} from './budgets.ts';
 import { parseSumName } from './sum-name.ts';
-
-/** Whole millionths by currency, in decimal digits. */
-type Amounts = Readonly<Record<string, string>>;
 
 /** What a forgotten person used in a month, under an HMAC of their id; their own budget, if they had one. */
 interface CarriedRecord extends Versioned {
   /** The month, such as `2026-11`. */
   readonly period: string;
-  readonly amounts: Amounts;
+  readonly amounts: StoredAmounts;
   readonly budget?: BudgetAmountsOf;
 }
 
 /** What the sum of a person who is back holds beyond their tasks. */
 interface RestoredRecord extends Versioned, MemberKey {
   readonly period: string;
-  readonly amounts: Amounts;
+  readonly amounts: StoredAmounts;
 }
 
 /** Dependencies of {@link CarriedSpend}. */
@@ -120,7 +127,7 @@ export class CarriedSpend {
       await this.#commit('carrying what a person used', async () => {
         const restored = await restoredSpend.get(this.#options.store, of);
         if (restored === undefined) return undefined;
-        const amounts = microsIn(restored.amounts);
+        const amounts = amountsIn(restored.amounts);
         return {
           records: [restoredSpend.replacing(of, restored, null), await this.#carry(person, period, amounts)],
           sums: settledIn(person, period, amounts, -1n),
@@ -172,8 +179,8 @@ export class CarriedSpend {
       restoredSpend.get(store, { person, period }),
       budgets.get(store, scope),
     ]);
-    const amounts = microsIn(carried.amounts);
-    const sum = textsOf(added(microsIn(restored?.amounts ?? {}), amounts));
+    const amounts = amountsIn(carried.amounts);
+    const sum = storedOf(added(amountsIn(restored?.amounts ?? {}), amounts));
     const { budget } = carried;
     const isBudgetBack = budget !== undefined && known === undefined;
     const records = [
@@ -188,18 +195,13 @@ export class CarriedSpend {
   }
 
   /** Returns the write that adds amounts to what is carried for a person, and their budget. */
-  async #carry(
-    person: MemberKey,
-    period: string,
-    amounts: Readonly<Record<string, Micros>>,
-    budget?: BudgetAmountsOf,
-  ): Promise<RecordWrite> {
+  async #carry(person: MemberKey, period: string, amounts: Amounts, budget?: BudgetAmountsOf): Promise<RecordWrite> {
     const of = { person, month: await this.#keyOf(period) };
     const known = await carriedSpend.get(this.#options.store, of);
     const kept = budget ?? known?.budget;
     return carriedSpend.replacing(of, known, {
       period,
-      amounts: textsOf(added(microsIn(known?.amounts ?? {}), amounts)),
+      amounts: storedOf(added(amountsIn(known?.amounts ?? {}), amounts)),
       ...(kept === undefined ? {} : { budget: kept }),
     });
   }
@@ -233,7 +235,7 @@ export class CarriedSpend {
     const person = { platform, team, user };
     await this.#options.store.commit({
       records: [restoredSpend.replacing({ person, period }, restored, null)],
-      sums: settledIn(person, period, microsIn(amounts), -1n),
+      sums: settledIn(person, period, amountsIn(amounts), -1n),
     });
     await this.#dropSums(person);
   }
@@ -257,18 +259,13 @@ export class CarriedSpend {
 /** Returns what a record adds to sums beyond what tasks count, for the check of the books. */
 export function restoredIn(restored: RestoredRecord): readonly { readonly sum: string; readonly micros: Micros }[] {
   const { period, amounts, ...person } = restored;
-  return Object.entries(microsIn(amounts)).map(([currency, micros]) => ({
+  return Object.entries(amountsIn(amounts)).map(([currency, micros]) => ({
     sum: sumOf(person, period, currency),
     micros,
   }));
 }
 
-function settledIn(
-  person: MemberKey,
-  period: string,
-  amounts: Readonly<Record<string, Micros>>,
-  times: bigint,
-): NonNullable<Change['sums']> {
+function settledIn(person: MemberKey, period: string, amounts: Amounts, times: bigint): NonNullable<Change['sums']> {
   return Object.entries(amounts).map(([currency, micros]) => ({
     sum: sumOf(person, period, currency),
     add: { settled: times * micros },
@@ -287,18 +284,7 @@ function scopeOf({ platform, team, user }: MemberKey): BudgetScope {
   return { kind: 'person', platform, team, person: { id: user, name: user } };
 }
 
-function microsIn(amounts: Amounts): Readonly<Record<string, Micros>> {
-  return Object.fromEntries(Object.entries(amounts).map(([currency, micros]) => [currency, BigInt(micros)]));
-}
-
-function textsOf(amounts: Readonly<Record<string, Micros>>): Amounts {
-  return Object.fromEntries(Object.entries(amounts).map(([currency, micros]) => [currency, micros.toString()]));
-}
-
-function added(
-  one: Readonly<Record<string, Micros>>,
-  other: Readonly<Record<string, Micros>>,
-): Readonly<Record<string, Micros>> {
+function added(one: Amounts, other: Amounts): Amounts {
   const currencies = new Set([...Object.keys(one), ...Object.keys(other)]);
   return Object.fromEntries(
     [...currencies].map((currency) => [currency, (one[currency] ?? 0n) + (other[currency] ?? 0n)]),

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import type { Platform, TeamNotice } from '../chat/index.ts';
-import type { Clock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
-import type { Job, Store } from '../engine/index.ts';
+import type { Job } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
 import type { TaskObserver } from '../pipeline/index.ts';
-import { type Person, sumsOf, type Task } from '../tasks/index.ts';
+import { type Person, sumsOf } from '../tasks/index.ts';
 import {
   type Admin,
   type Approvers,
@@ -20,13 +18,9 @@ import { createNoticeFiles, type NoticeFilesOptions } from './reports/notice-fil
 import { SpendWatch } from './spend-watch.ts';
 
 /** Options of {@link createTeamNotices}. */
-interface TeamNoticesOptions {
+interface TeamNoticesOptions extends Pick<AlertDeps, 'store' | 'catalog' | 'clock' | 'logger'> {
   readonly config: Pick<Config, 'admins' | 'dataDir' | 'refunds'>;
-  readonly store: Store;
-  readonly catalog: AlertDeps['catalog'];
-  readonly clock: Clock;
   readonly random: () => number;
-  readonly logger: Logger;
   readonly platforms: ReadonlyMap<string, Platform>;
   readonly settings: Pick<TeamSettingsRepository, 'get'>;
   readonly approvers: Pick<Approvers, 'list'>;
@@ -85,9 +79,9 @@ export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {
     jobs: [notices.job, spend.job],
     stop: async () => void (await Promise.all([spend.stop(), credit.stop()])),
     observer: {
-      changed(...change) {
-        spend.sumsChanged(sumsOfTask(change[0]));
-        credit.changed(...change);
+      changed(task, event, before) {
+        spend.sumsChanged((task.money?.sends ?? []).flatMap((send) => Object.values(sumsOf(task.origin, send))));
+        credit.changed(task, event, before);
       },
     },
   };
@@ -117,9 +111,4 @@ function recipientsOf(
     for (const user of users) if (await isMember(of, user)) members.push(user);
     return [...new Set([...first, ...members])].map((user): Person => ({ id: user, name: user }));
   };
-}
-
-/** Names the sums that a task's sends count in. */
-function sumsOfTask({ origin, money }: Task): readonly string[] {
-  return (money?.sends ?? []).flatMap((send) => Object.values(sumsOf(origin, send)));
 }

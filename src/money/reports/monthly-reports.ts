@@ -171,7 +171,6 @@ const OTHER_MODELS = 'Other models';
 const IN_COMPARISON = 'In comparison';
 const LABEL_LENGTH = 20;
 const WEEK_DAYS = 7;
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Adds up the sends of a month, each given once, in constant memory for any number of them. */
 export class MonthReport {
@@ -268,7 +267,7 @@ export class MonthReport {
     }
     const names = labelsOf(series.map(({ name }) => name));
     return {
-      title: `${monthName(this.#period)} by week, ${currency}`,
+      title: `${monthName(this.#period, 'long')} by week, ${currency}`,
       categories: this.#weeks.map(({ label }) => label),
       series: series.map(({ bars }, at) => ({ name: names[at] ?? '', values: bars.map(amountOf) })),
       currency,
@@ -286,7 +285,7 @@ interface Week {
 
 function weeksOf(period: string, timeZone: string): readonly Week[] {
   const days = daysIn(period);
-  const month = MONTHS[Number(period.slice(5)) - 1] ?? '';
+  const month = monthName(period, 'short');
   return Array.from({ length: Math.ceil(days / WEEK_DAYS) }, (_, at) => {
     const [from, to] = [at * WEEK_DAYS + 1, Math.min(days, (at + 1) * WEEK_DAYS)];
     const endMs = to === days ? endOfPeriod(period, timeZone) : startOfDay(`${period}-${twoDigits(to + 1)}`, timeZone);
@@ -299,8 +298,8 @@ function daysIn(period: string): number {
   return new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
-function monthName(period: string): string {
-  return new Date(`${period}-01T00:00:00Z`).toLocaleString('en', { month: 'long', timeZone: 'UTC' });
+function monthName(period: string, month: 'long' | 'short'): string {
+  return new Date(`${period}-01T00:00:00Z`).toLocaleString('en', { month, timeZone: 'UTC' });
 }
 
 function twoDigits(number: number): string {

@@ -117,37 +117,33 @@ export class Forgetting {
 
   /** Overwrites what was deleted, once for all whose work ended since. */
   async #overwriteDeleted(): Promise<void> {
-    const { store, clock, logger } = this.#options;
-    const entry = { index: FORGETTINGS, member: OVERWRITING };
+    const { store, logger } = this.#options;
     // It may take seconds: a full disk does not have it repeated with every sweep.
-    await store.commit({ records: [], index: [{ ...entry, score: clock.now() + OVERWRITE_AGAIN_MS }] });
+    await this.#goOn(OVERWRITING, OVERWRITE_AGAIN_MS);
     await store.contents.overwriteDeleted();
-    await store.commit({ records: [], index: [{ ...entry, score: null }] });
+    await this.#goOn(OVERWRITING, null);
     logger.info({ event: 'deleted_overwritten' }, 'overwrote what was deleted in the store');
+  }
+
+  /** Plans when the work on an entry goes on. @param afterMs `null`: it has ended. */
+  async #goOn(member: string, afterMs: number | null): Promise<void> {
+    const { store, clock } = this.#options;
+    const score = afterMs === null ? null : clock.now() + afterMs;
+    await store.commit({ records: [], index: [{ index: FORGETTINGS, member, score }] });
   }
 
   async #run(key: string): Promise<void> {
     const { store, clock, logger } = this.#options;
     const job = await store.keyv(erasures.name).get<ForgetJob>(key);
-    const entry = { index: FORGETTINGS, member: key };
-    if (job === undefined) {
-      await store.commit({ records: [], index: [{ ...entry, score: null }] });
-      return;
-    }
+    if (job === undefined) return this.#goOn(key, null);
     const damaged = (namespace: string, err: unknown): void =>
       logger.error(
         { event: 'damaged_record_skipped', namespace, key: '[hidden]', err },
         'skipping a damaged record, which may name a person who is forgotten',
       );
     await this.#withdraw(job, damaged);
-    if (!(await this.#removeTasks(job)) || !(await this.#completeRemovals(job))) {
-      await store.commit({ records: [], index: [{ ...entry, score: clock.now() + WAITS_MS }] });
-      return;
-    }
-    if (!(await this.#replaceInTasks(job))) {
-      await store.commit({ records: [], index: [{ ...entry, score: clock.now() + SHOWN_AFTER_MS }] });
-      return;
-    }
+    if (!(await this.#removeTasks(job)) || !(await this.#completeRemovals(job))) return this.#goOn(key, WAITS_MS);
+    if (!(await this.#replaceInTasks(job))) return this.#goOn(key, SHOWN_AFTER_MS);
     const { platform, team, person, pseudonym } = job;
     await this.#options.cuts.forget({ platform, team, user: person.id });
     await this.#options.carried.carryRest({ platform, team, user: person.id });
@@ -155,10 +151,12 @@ export class Forgetting {
     await this.#options.platforms.get(platform)?.forget(team, person, pseudonym);
     for (const log of [{ platform, team }, 'deployment'] as const) await this.#options.audit.erase(log, person);
     await this.#withdraw(job, damaged);
-    const overwriting = { index: FORGETTINGS, member: OVERWRITING, score: clock.now() };
     await store.commit({
       records: [erasures.replacing(job, job, null)],
-      index: [{ ...entry, score: null }, overwriting],
+      index: [
+        { index: FORGETTINGS, member: key, score: null },
+        { index: FORGETTINGS, member: OVERWRITING, score: clock.now() },
+      ],
     });
     logger.info({ event: 'person_forgotten', platform, team }, 'forgot a person');
   }
