@@ -29,7 +29,7 @@ import {
   type Relay,
   type SignedLinks,
 } from './media/index.ts';
-import { instrumentPlatforms, type Metrics } from './metrics/index.ts';
+import type { Metrics } from './metrics/index.ts';
 import { createMoney, createTeamNotices, Statements } from './money/index.ts';
 import { createPersonExport, Forgetting } from './people/index.ts';
 import { openStorage } from './storage/index.ts';
@@ -127,7 +127,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
   const posterOf = (task: TaskId): Promise<string | null> => gallery.posters.of(task, () => find(task));
   const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
-  const platforms = instrumentPlatforms(adapters, clock, metrics.meters.platform);
+  const platforms = new Map(adapters.map((one) => [one.name, metrics.instrument.platform(one, clock)]));
   const basis = { money, queue, pipeline, http, platforms, adapters, opened, storage };
   const parts = { ...basis, membership, locks, durationEstimates, clipLinks, space };
   const chat = createAppChat(deps, parts);

@@ -9,7 +9,7 @@ import { ENV_FILE, isEnvFileReadable } from './env-file.ts';
 import { type Opening, runUntilStopped } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { Relay, SignedLinks } from './media/index.ts';
-import { createMetrics, instrumentStore, type Metrics } from './metrics/index.ts';
+import { createMetrics, type Metrics } from './metrics/index.ts';
 import { embedSandbox } from './sandbox/index.ts';
 
 const clock = systemClock;
@@ -51,7 +51,7 @@ async function run(
 ): Promise<void> {
   const { config, ffmpeg } = settings;
   const { catalog, services: configured } = followFiles(settings, logger);
-  const store = instrumentStore(await openConfiguredStore(config.storeUrl, { logger }), clock, metrics.meters.store);
+  const store = metrics.instrument.store(await openConfiguredStore(config.storeUrl, { logger }), clock);
   opened({ name: 'the store', stop: () => store.close() });
   ending.throwIfAborted();
   const links = config.links === undefined ? null : new SignedLinks({ ...config.links, clock });

@@ -1,7 +1,6 @@
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config/index.ts';
 import { openQueue, type QueueLimits, type QueueName, queueNamesOf } from '../engine/index.ts';
-import { instrumentVideos } from '../metrics/index.ts';
 import { serviceQueue } from '../pipeline/index.ts';
 import { createVideoServices, type ServiceConfig, serviceKeys, type VideoServices } from '../videos/index.ts';
 
@@ -61,7 +60,7 @@ export function createVideos(deps: AppDeps): VideoServices {
     logger,
     fileOf: (url) => relay.fileOf(url),
     maxConcurrentPolls: maxConcurrent.polls,
-    wrapped: (client, { name: service }) => instrumentVideos(client, { clock, meter: metrics.meters.videos, service }),
+    wrapped: (client, { name: service }) => metrics.instrument.videos(client, clock, service),
   });
 }
 

@@ -10,59 +10,11 @@ const STORE_OPERATIONS = ['commit', 'scan', 'count', 'read', 'write', 'lease', '
 const VIDEO_CALLS = ['create', 'retrieve', 'download'] as const;
 
 type StoreOperation = (typeof STORE_OPERATIONS)[number];
-type VideoCall = (typeof VIDEO_CALLS)[number];
 
 const STORE_SECONDS = [0.000_5, 0.001, 0.002, 0.005, 0.02, 0.1, 0.5, 5];
 const VIDEO_SECONDS = [0.005, 0.02, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 300];
 /** Error codes of a store, initialized to 0 at start: Prometheus misses the first increase of a new series. */
 const STORE_FAILURES = ['store_unavailable', 'disk_full'] as const;
-
-/** Registers the counters and durations of calls to the store, the video service and the platforms. */
-export function createMeters(registry: Registry) {
-  const registers = [registry];
-  const storeSeconds = new Histogram({
-    name: 'dailies_store_seconds',
-    help: 'Duration of store calls, by operation',
-    labelNames: ['operation'],
-    buckets: STORE_SECONDS,
-    registers,
-  });
-  const storeErrors = new Counter({
-    name: 'dailies_store_errors_total',
-    help: 'Store calls that failed, by operation and error code',
-    labelNames: ['operation', 'code'],
-    registers,
-  });
-  for (const operation of STORE_OPERATIONS) for (const code of STORE_FAILURES) storeErrors.inc({ operation, code }, 0);
-  const videoSeconds = new Histogram({
-    name: 'dailies_video_seconds',
-    help: 'Duration of calls to the video services, failed ones included: create, retrieve, download',
-    labelNames: ['call', 'service'],
-    buckets: VIDEO_SECONDS,
-    registers,
-  });
-  for (const call of VIDEO_CALLS) videoSeconds.zero({ call });
-  const platformCalls = new Counter({
-    name: 'dailies_platform_calls_total',
-    help: 'Calls to a platform (open, progress, edit, attach, notify, retract), by outcome: ok or an error code',
-    labelNames: ['platform', 'call', 'outcome'],
-    registers,
-  });
-  return {
-    /** @param failure absent where the call succeeded. */
-    store: (operation: StoreOperation, durationMs: number, failure?: ErrorCode) => {
-      storeSeconds.observe({ operation }, durationMs / 1_000);
-      if (failure !== undefined) storeErrors.inc({ operation, code: failure });
-    },
-    /** @param service its name. Absent: the one of the environment, or the embedded one. */
-    videos: (call: VideoCall, durationMs: number, service?: string) =>
-      videoSeconds.observe(service === undefined ? { call } : { call, service }, durationMs / 1_000),
-    /** @param outcome `ok` or an error code. */
-    platform: (platform: string, call: string, outcome: string) => platformCalls.inc({ platform, call, outcome }),
-  };
-}
-
-export type Meters = ReturnType<typeof createMeters>;
 
 /** The methods of Keyv that reach the backend. */
 const KEYV_OPERATIONS = {
@@ -77,44 +29,76 @@ const KEYV_OPERATIONS = {
   clear: 'write',
 } as const satisfies Readonly<Record<string, StoreOperation>>;
 
-/** Wraps `store` so that `meter` records the duration and outcome of every call. */
-export function instrumentStore(store: Store, clock: Clock, meter: Meters['store']): Store {
-  const as = (operation: StoreOperation) => measure(clock, ({ ms, failure }) => meter(operation, ms, failure));
-  const ofKeyv = Object.fromEntries(Object.entries(KEYV_OPERATIONS).map(([name, operation]) => [name, as(operation)]));
-  const keyvs = new Map<Namespace, Keyv>();
-  const measured = { commit: as('commit'), scan: as('scan'), count: as('count'), sums: as('read'), ping: as('ping') };
-  return intercept(store, measured, {
-    leases: intercept(store.leases, { take: as('lease'), holder: as('lease') }),
-    keyv(namespace: Namespace) {
-      const keyv = keyvs.get(namespace) ?? intercept(store.keyv(namespace), ofKeyv);
-      keyvs.set(namespace, keyv);
-      return keyv;
-    },
+/** Registers the durations and outcomes of calls, and returns what wraps a part so that each call from outside is counted. */
+export function createInstruments(registry: Registry) {
+  return { store: ofStore(registry), videos: ofVideos(registry), platform: ofPlatform(registry) };
+}
+
+function ofStore(registry: Registry) {
+  const registers = [registry];
+  const seconds = new Histogram({
+    name: 'dailies_store_seconds',
+    help: 'Duration of store calls, by operation',
+    labelNames: ['operation'],
+    buckets: STORE_SECONDS,
+    registers,
   });
+  const errors = new Counter({
+    name: 'dailies_store_errors_total',
+    help: 'Store calls that failed, by operation and error code',
+    labelNames: ['operation', 'code'],
+    registers,
+  });
+  for (const operation of STORE_OPERATIONS) for (const code of STORE_FAILURES) errors.inc({ operation, code }, 0);
+  return (store: Store, clock: Clock): Store => {
+    const as = (operation: StoreOperation) =>
+      measure(clock, ({ ms, failure: code }) => {
+        seconds.observe({ operation }, ms / 1_000);
+        if (code !== undefined) errors.inc({ operation, code });
+      });
+    const ofKeyv = Object.fromEntries(Object.entries(KEYV_OPERATIONS).map(([name, one]) => [name, as(one)]));
+    const keyvs = new Map<Namespace, Keyv>();
+    const measured = { commit: as('commit'), scan: as('scan'), count: as('count'), sums: as('read'), ping: as('ping') };
+    return intercept(store, measured, {
+      leases: intercept(store.leases, { take: as('lease'), holder: as('lease') }),
+      keyv(namespace: Namespace) {
+        const keyv = keyvs.get(namespace) ?? intercept(store.keyv(namespace), ofKeyv);
+        keyvs.set(namespace, keyv);
+        return keyv;
+      },
+    });
+  };
 }
 
-/** Wraps the client of a service so that `meter` records the duration of every call. */
-export function instrumentVideos(
-  videos: VideoService,
-  {
-    clock,
-    meter,
-    service,
-  }: { readonly clock: Clock; readonly meter: Meters['videos']; readonly service?: string | undefined },
-): VideoService {
-  const as = (name: VideoCall) => measure(clock, ({ ms }) => meter(name, ms, service));
-  return intercept(videos, { create: as('create'), retrieve: as('retrieve'), download: as('download') });
+function ofVideos(registry: Registry) {
+  const seconds = new Histogram({
+    name: 'dailies_video_seconds',
+    help: 'Duration of calls to the video services, failed ones included: create, retrieve, download',
+    labelNames: ['call', 'service'],
+    buckets: VIDEO_SECONDS,
+    registers: [registry],
+  });
+  for (const call of VIDEO_CALLS) seconds.zero({ call });
+  /** @param service its name. Absent: the one of the environment, or the embedded one. */
+  return (videos: VideoService, clock: Clock, service?: string): VideoService => {
+    const as = (call: (typeof VIDEO_CALLS)[number]) =>
+      measure(clock, ({ ms }) => seconds.observe(service === undefined ? { call } : { call, service }, ms / 1_000));
+    return intercept(videos, { create: as('create'), retrieve: as('retrieve'), download: as('download') });
+  };
 }
 
-/** Wraps platforms so that `meter` records every message sent to them. @returns them by name */
-export function instrumentPlatforms(
-  platforms: readonly Platform[],
-  clock: Clock,
-  meter: Meters['platform'],
-): ReadonlyMap<string, Platform> {
-  const wrapped = (platform: Platform): Platform => {
+function ofPlatform(registry: Registry) {
+  const calls = new Counter({
+    name: 'dailies_platform_calls_total',
+    help: 'Calls to a platform (open, progress, edit, attach, notify, retract), by outcome: ok or an error code',
+    labelNames: ['platform', 'call', 'outcome'],
+    registers: [registry],
+  });
+  return (platform: Platform, clock: Clock): Platform => {
     const as = (nameOf: (args: readonly unknown[]) => string) =>
-      measure(clock, ({ failure, args }) => meter(platform.name, nameOf(args), failure ?? 'ok'));
+      measure(clock, ({ failure: outcome = 'ok', args }) =>
+        calls.inc({ platform: platform.name, call: nameOf(args), outcome }),
+      );
     return intercept(platform, {
       open: as(() => 'open'),
       edit: as(([, , , urgency]) => (urgency === 'progress' ? 'progress' : 'edit')),
@@ -123,7 +107,6 @@ export function instrumentPlatforms(
       retract: as(() => 'retract'),
     });
   };
-  return new Map(platforms.map((platform) => [platform.name, wrapped(platform)]));
 }
 
 interface EndedCall {

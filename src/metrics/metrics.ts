@@ -7,7 +7,7 @@ import type { Entrance } from '../http/index.ts';
 import type { TaskObserver } from '../pipeline/index.ts';
 import type { CutObserver } from '../studio/index.ts';
 import { type LimitReached, rowOf, type SpendScope } from '../tasks/index.ts';
-import { createMeters } from './calls.ts';
+import { createInstruments } from './calls.ts';
 import { addTaskGauges, type GaugeSources } from './task-gauges.ts';
 
 const LAG_SECONDS = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800];
@@ -43,7 +43,7 @@ export function createMetrics() {
   };
   return {
     registry,
-    meters: createMeters(registry),
+    instrument: createInstruments(registry),
     taskObserver,
     deliveryObserver: deliveryObserverOf(registry, counters),
     limitReached: ({ of, kind }: Pick<LimitReached, 'of' | 'kind'>) =>
@@ -51,7 +51,8 @@ export function createMetrics() {
     overBudget: (scope: SpendScope) => counters.refused.inc({ reason: `${scope}_budget` }),
     /** Counts a purchase refused at `MAX_DATA_BYTES`. */
     dataFull: () => counters.refused.inc({ reason: 'data_full' }),
-    improved: improvementObserverOf(registry),
+    /** @param outcome `ok`, or why a prompt was not improved */
+    improved: (outcome: 'ok' | EnhancerFailure) => counters.improvements.inc({ outcome }),
     /** @param outcome `ok` or an error code. */
     polled: (outcome: string) => counters.polls.inc({ outcome }),
     wrongToken: (entrance: Entrance) => counters.wrongTokens.inc({ entrance }),
@@ -64,7 +65,7 @@ export function createMetrics() {
       counters.expired.inc({ what });
       counters.freedBytes.inc(bytes);
     },
-    cutObserver: cutObserverOf(registry),
+    cutObserver: cutObserverOf(registry, counters),
     unhandled: (kind: 'rejection' | 'exception') => counters.unhandled.inc({ kind }),
     stepping: (handlers: Readonly<Record<JobKind, JobHandler>>) =>
       counted(handlers, (kind) => counters.jobFailures.inc({ kind })),
@@ -93,18 +94,13 @@ function deliveryObserverOf(registry: Registry, counters: ReturnType<typeof coun
   };
 }
 
-function cutObserverOf(registry: Registry): CutObserver {
-  const counter = counterIn(registry);
-  const joins = counter('dailies_joins_total', 'Joins of clips into a cut, by outcome: joined, or why not', [
-    'outcome',
-  ]);
+function cutObserverOf(registry: Registry, { joins }: ReturnType<typeof countersOf>): CutObserver {
   const seconds = new Histogram({
     name: 'dailies_join_seconds',
     help: 'Duration of the joins that made a cut',
     buckets: LAG_SECONDS,
     registers: [registry],
   });
-  joins.inc({ outcome: 'joined' }, 0);
   return {
     joined(outcome, ms) {
       joins.inc({ outcome });
@@ -113,21 +109,9 @@ function cutObserverOf(registry: Registry): CutObserver {
   };
 }
 
-/** Creates the observer of requests to improve a prompt. */
-function improvementObserverOf(registry: Registry): (outcome: 'ok' | EnhancerFailure) => void {
-  const counter = counterIn(registry);
-  const help = 'Requests to improve a prompt, by outcome: ok, or why not';
-  const improvements = counter('dailies_improvements_total', help, ['outcome']);
-  return (outcome) => improvements.inc({ outcome });
-}
-
-function counterIn(registry: Registry) {
-  return <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
-    new Counter({ name, help, labelNames, registers: [registry] });
-}
-
 function countersOf(registry: Registry) {
-  const counter = counterIn(registry);
+  const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Counter({ name, help, labelNames, registers: [registry] });
   const counters = {
     tasks: counter('dailies_tasks_total', 'Tasks claimed: interactions that asked for a clip'),
     refused: counter(
@@ -171,6 +155,10 @@ function countersOf(registry: Registry) {
       'Tasks of which retention removed the clip, or the clip with its prompt',
       ['what'],
     ),
+    joins: counter('dailies_joins_total', 'Joins of clips into a cut, by outcome: joined, or why not', ['outcome']),
+    improvements: counter('dailies_improvements_total', 'Requests to improve a prompt, by outcome: ok, or why not', [
+      'outcome',
+    ]),
     freedBytes: counter('dailies_expired_bytes_total', 'Bytes of the clips that retention removed'),
     unhandled: counter(
       'dailies_unhandled_errors_total',
@@ -181,6 +169,7 @@ function countersOf(registry: Registry) {
   // Initialized to 0, since Prometheus misses the first increase of a new series, and an alert queries the polls.
   for (const outcome of Object.values(OUTCOMES)) counters.creates.inc({ outcome }, 0);
   counters.polls.inc({ outcome: 'ok' }, 0);
+  counters.joins.inc({ outcome: 'joined' }, 0);
   for (const kind of JOB_KINDS) counters.jobFailures.inc({ kind }, 0);
   for (const kind of ['rejection', 'exception']) counters.unhandled.inc({ kind }, 0);
   return counters;

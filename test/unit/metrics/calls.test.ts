@@ -1,12 +1,6 @@
 import { Registry } from 'prom-client';
 import { beforeEach, expect, it } from 'vitest';
-import {
-  createMeters,
-  instrumentPlatforms,
-  instrumentStore,
-  instrumentVideos,
-  type Meters,
-} from '#src/metrics/calls.ts';
+import { createInstruments } from '#src/metrics/calls.ts';
 import { FlakyStore } from '#test/fakes/flaky-store.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -18,18 +12,18 @@ import { errorOf, ScriptedVideos } from '#test/fakes/videos.ts';
 const CHANGE = { records: [{ namespace: 'cards', key: 'a', value: { revision: 1 }, expected: 'any' }] } as const;
 const clock = new ManualClock();
 let registry: Registry;
-let meters: Meters;
+let instrument: ReturnType<typeof createInstruments>;
 
 beforeEach(() => {
   registry = new Registry();
-  meters = createMeters(registry);
+  instrument = createInstruments(registry);
 });
 
 const read = (name: string) => samples({ registry }, name);
 
 it('counts failures of a store by operation', async () => {
   const inner = new FlakyStore(new MemoryStore());
-  const store = instrumentStore(inner, clock, meters.store);
+  const store = instrument.store(inner, clock);
   expect((await read('dailies_store_errors_total'))['{operation="commit",code="store_unavailable"}']).toBe(0);
   inner.failNext('unwritten');
   await expect(store.commit(CHANGE)).rejects.toMatchObject({ code: 'store_unavailable' });
@@ -40,7 +34,7 @@ it('counts failures of a store by operation', async () => {
 
 it('does not change the behaviour of a store and its Keyvs', async () => {
   const inner = new MemoryStore();
-  const store = instrumentStore(inner, clock, meters.store);
+  const store = instrument.store(inner, clock);
   const cards = store.keyv('cards');
   await cards.set('a', { revision: 7 });
   expect(await cards.get('a')).toEqual({ revision: 7 });
@@ -62,7 +56,7 @@ it('passes the options of leases on', async () => {
     given.push(asked);
     return take(...asked);
   };
-  const { leases } = instrumentStore(inner, clock, meters.store);
+  const { leases } = instrument.store(inner, clock);
   const lease = await leases.take('a', 1_000, { isRenewed: false });
   expect(given).toEqual([['a', 1_000, { isRenewed: false }]]);
   expect(await leases.holder('a')).toBe(leases.owner);
@@ -74,20 +68,20 @@ it('counts failures of a Keyv', async () => {
   const inner = new MemoryStore();
   const broken = { get: () => Promise.reject(errorOf('disk_full')) };
   Object.assign(inner.keyv('cards'), broken);
-  const store = instrumentStore(inner, clock, meters.store);
+  const store = instrument.store(inner, clock);
   await expect(store.keyv('cards').get('a')).rejects.toMatchObject({ code: 'disk_full' });
   expect((await read('dailies_store_errors_total'))['{operation="read",code="disk_full"}']).toBe(1);
 });
 
 it('measures the calls to a named service under its name', async () => {
-  const videos = instrumentVideos(new ScriptedVideos(), { clock, meter: meters.videos, service: 'own' });
+  const videos = instrument.videos(new ScriptedVideos(), clock, 'own');
   await videos.retrieve('up-1' as never);
   expect(await read('dailies_video_seconds')).toMatchObject({ '_count{call="retrieve",service="own"}': 1 });
 });
 
 it('measures the duration of calls to the video service, whether they succeed or fail', async () => {
   const inner = new ScriptedVideos();
-  const videos = instrumentVideos(inner, { clock, meter: meters.videos });
+  const videos = instrument.videos(inner, clock);
   inner.willCreate(() => {
     clock.advance(1_500);
     return { kind: 'lost', error: errorOf('lost_answer') };
@@ -106,7 +100,7 @@ it('measures the duration of calls to the video service, whether they succeed or
 
 it('counts messages sent to a platform, by outcome', async () => {
   const inner = new FakePlatform();
-  const platform = instrumentPlatforms([inner], clock, meters.platform).get('fake') ?? inner;
+  const platform = instrument.platform(inner, clock);
   const { id, origin } = newTask();
   const view = { kind: 'task', task: newTask() } as never;
   const message = await platform.open(id, origin, view);
