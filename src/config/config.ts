@@ -6,9 +6,8 @@ import { type BucketVariables, type MediaConfig, readBucketAddress } from '../st
 import { type Limits, type Micros, microsOf, type Refunds } from '../tasks/index.ts';
 import { type AccessConfig, type Admin, adminListOf, splitList, teamListOf } from '../teams/index.ts';
 import { dataSize, host, logLevel, optional, readBy, text, wholeNumber } from '../variables.ts';
-import { parseBaseUrl, TOKEN } from '../videos/index.ts';
-import type { Given, PlatformConfig } from './platform-config.ts';
-import { exposureProblems, HARD_TO_GUESS, isHardToGuess, tokenProblems } from './tokens.ts';
+import { isLoopbackHost, parseBaseUrl, TOKEN } from '../videos/index.ts';
+import type { Given, PlatformConfig, TokenMistake } from './platform-config.ts';
 
 /** The complete configuration, validated and with defaults filled in. `docs/configuration.md` lists the variables. */
 export interface Config {
@@ -111,6 +110,17 @@ const budgetList = readBy((text): Readonly<Record<string, Micros>> | null => {
   const byCurrency = new Map(known);
   return byCurrency.size > 0 && byCurrency.size === amounts.length ? Object.fromEntries(known) : null;
 }, 'an amount for each currency, such as 500 USD or 500 USD, 200 EUR');
+
+const MIN_CHARACTERS = 16;
+const MIN_DISTINCT = 5;
+
+/** Requirement of {@link isHardToGuess}, for messages. */
+const HARD_TO_GUESS = `at least ${MIN_CHARACTERS} characters, ${MIN_DISTINCT} of them different, such as \`openssl rand -hex 16\` prints`;
+
+/** Returns whether an access token is long and varied enough not to be guessed easily. */
+function isHardToGuess(token: string): boolean {
+  return token.length >= MIN_CHARACTERS && new Set(token).size >= MIN_DISTINCT;
+}
 
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
 /** Least size of the local copies: a few large clips, each of which is needed as a file while it is delivered. */
@@ -396,6 +406,39 @@ function contradictions(env: Given, platforms: readonly PlatformConfig[]): strin
 function boardContradictions(env: Given): string[] {
   if (env['BOARD_TOKEN'] === undefined || /^rediss?:/.test(env['STORE_URL'] ?? '')) return [];
   return ['BOARD_TOKEN: the board shows queues in Redis; remove BOARD_TOKEN, or set STORE_URL=redis://…'];
+}
+
+/** Returns a sentence for each token that was swapped, quoted, prefixed or pasted with blanks, without its value. */
+function tokenProblems(given: Given, tokens: PlatformConfig['tokens']): string[] {
+  return Object.entries(tokens).flatMap(([name, mistakes]) => {
+    const token = given[name];
+    const problem = token === undefined ? undefined : mistakeIn(token, mistakes);
+    return problem === undefined ? [] : [`${name}: what was given (not repeated here) ${problem}`];
+  });
+}
+
+function mistakeIn(token: string, mistakes: readonly TokenMistake[]): string | undefined {
+  if (/^["'“‘`]|["'”’`]$/u.test(token.trim())) return 'is in quotes; give it without them';
+  const [scheme] = /^(?:Bot|Bearer)\s+/i.exec(token.trim()) ?? [];
+  if (scheme !== undefined) return `begins with “${scheme.trim()} ”; give the token alone`;
+  if (/\s/u.test(token)) return 'contains blanks; give the token without them';
+  return mistakes.find(({ prefix }) => prefix.test(token))?.advice;
+}
+
+/**
+ * Returns why the playground needs an access token, if it is enabled without one and reachable from outside, where
+ * anyone who finds it could spend money. Empty where nothing is wrong.
+ */
+function exposureProblems(given: Given): string[] {
+  const { HOST: host = '127.0.0.1', PUBLIC_URL: publicUrl = '', PLAYGROUND_TOKEN: token } = given;
+  if (token !== undefined) return [];
+  const isPublic = URL.canParse(publicUrl) && !isLoopbackHost(new URL(publicUrl).hostname);
+  const exposed = [...(isLoopbackHost(host) ? [] : [`HOST=${host}`]), ...(isPublic ? ['PUBLIC_URL'] : [])];
+  if (exposed.length === 0) return [];
+  return [
+    `PLAYGROUND_TOKEN: not set; ${exposed.join(' and ')} ${exposed.length === 1 ? 'leads' : 'lead'} beyond this machine and the playground spends money, ` +
+      `so it takes an access token of ${HARD_TO_GUESS} (or PLAYGROUND=off)`,
+  ];
 }
 
 /** Returns whether the playground is on. Default: on where no other platform is. */

@@ -1,5 +1,5 @@
 export { type Config, ConfigError, dataDirOf, isSandboxed, readConfig, variablesOf } from './config.ts';
-export type { Given, PlatformConfig } from './platform-config.ts';
+export type { Given, PlatformConfig, TokenMistake } from './platform-config.ts';
 export {
   followFiles,
   isReloadable,
@@ -8,5 +8,4 @@ export {
   type Settings,
   type SettingsRead,
 } from './settings.ts';
-export type { TokenMistake } from './tokens.ts';
 export { VERSION } from './version.ts';

@@ -1,9 +1,14 @@
 import type { z } from 'zod';
 import type { Exception } from '../chat/index.ts';
-import type { TokenMistake } from './tokens.ts';
 
 /** Variables of the environment that are set. */
 export type Given = Readonly<Record<string, string | undefined>>;
+
+/** Prefix that identifies a wrong kind of token, and the advice for it. */
+export interface TokenMistake {
+  readonly prefix: RegExp;
+  readonly advice: string;
+}
 
 /** Configuration of a chat platform: its variables and their meaning. */
 export interface PlatformConfig<Settings = unknown> {

@@ -4,8 +4,6 @@ import { ENV_FILE, environmentSource, isEnvFileReadable } from '../env-file.ts';
 import type { Catalog } from '../videos/index.ts';
 import { type Finding, type Findings, ok, warning, wrong } from './diagnosis.ts';
 
-/** Names of variables whose values are never printed. */
-const SECRETS = /TOKEN|SECRET/;
 const DOCUMENT = 'docs/configuration.md explains the variables.';
 /** Variables that only `npm run sandbox` reads. */
 const SANDBOX_VARIABLES = ['SANDBOX_PORT', 'SANDBOX_TOKENS', 'SANDBOX_DATA'];
@@ -118,22 +116,4 @@ export function checkAdmins({ admins, platforms, playground }: Config): Findings
     .map(({ platform, user }) =>
       warning(`${platform}:${user} has no effect, since that platform is off`, 'Turn it on, or remove the person.'),
     );
-}
-
-/** Returns the values that must never be printed: tokens, keys and the password of the store. */
-export function secretsIn(given: Given): readonly string[] {
-  const tokens = Object.entries(given).flatMap(([name, value]) =>
-    SECRETS.test(name) && value !== undefined ? [value.trim()] : [],
-  );
-  const { STORE_URL: store = '' } = given;
-  const password = URL.canParse(store) ? new URL(store).password : '';
-  return [...tokens, password, ...decoded(password)];
-}
-
-function decoded(password: string): readonly string[] {
-  try {
-    return [decodeURIComponent(password)];
-  } catch {
-    return [];
-  }
 }

@@ -1,4 +1,5 @@
 import { type Clock, within } from '../clock.ts';
+import type { Given } from '../config/index.ts';
 import { asDailiesError } from '../errors.ts';
 
 /** What a check found about one subject, and where it is not fine, what to do. */
@@ -30,6 +31,8 @@ export interface Check {
 export const CHECK_TIMEOUT_MS = 10_000;
 
 const SYMBOLS = { ok: '✓', warning: '!', wrong: '✗' } as const;
+/** Names of variables whose values are never printed. */
+const SECRETS = /TOKEN|SECRET/;
 /** Shortest text that is hidden wherever it occurs; a shorter one may be a common word. */
 const MIN_SECRET_LENGTH = 6;
 
@@ -65,15 +68,33 @@ export async function runChecks(
   return (await Promise.all(all)).flat();
 }
 
-/** Hides secrets in texts from outside, such as the message of an error. */
-export function withoutSecrets(diagnoses: readonly Diagnosis[], secrets: readonly string[]): readonly Diagnosis[] {
-  const hidden = secrets.filter(({ length }) => length >= MIN_SECRET_LENGTH);
+/** Hides the secrets of the environment in texts from outside, such as the message of an error. */
+export function withoutSecrets(diagnoses: readonly Diagnosis[], given: Given): readonly Diagnosis[] {
+  const hidden = secretsIn(given).filter(({ length }) => length >= MIN_SECRET_LENGTH);
   const mask = (text: string): string => hidden.reduce((shown, secret) => shown.replaceAll(secret, '[hidden]'), text);
   return diagnoses.map(({ found, fix, ...rest }) => ({
     ...rest,
     found: mask(found),
     fix: fix === null ? null : mask(fix),
   }));
+}
+
+/** Returns the values that must never be printed: tokens, keys and the password of the store. */
+function secretsIn(given: Given): readonly string[] {
+  const tokens = Object.entries(given).flatMap(([name, value]) =>
+    SECRETS.test(name) && value !== undefined ? [value.trim()] : [],
+  );
+  const { STORE_URL: store = '' } = given;
+  const password = URL.canParse(store) ? new URL(store).password : '';
+  return [...tokens, password, ...decoded(password)];
+}
+
+function decoded(password: string): readonly string[] {
+  try {
+    return [decodeURIComponent(password)];
+  } catch {
+    return [];
+  }
 }
 
 /** Formats the diagnoses for a person: a line for each, a second one with what to do, and the totals. */

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Settings, SettingsRead } from '../config/index.ts';
 import { addressesOf } from '../videos/index.ts';
 import { ClockSkew } from './clock-skew.ts';
-import { checkAdmins, checkCatalog, checkEnvironment, type Environment, secretsIn } from './configuration.ts';
+import { checkAdmins, checkCatalog, checkEnvironment, type Environment } from './configuration.ts';
 import { type Check, type Diagnosis, ok, runChecks, warning, withoutSecrets } from './diagnosis.ts';
 import { checkEnhancer } from './enhancer.ts';
 import { checkDataFolder, checkFfmpeg } from './machine.ts';
@@ -32,7 +32,7 @@ export async function examine({ settings, problems }: SettingsRead, deps: Examin
   ];
   const found = await runChecks(first, deps.clock);
   const more = settings === null ? [] : await examineSettings(settings, deps);
-  return withoutSecrets([...found, ...more], secretsIn(deps.given));
+  return withoutSecrets([...found, ...more], deps.given);
 }
 
 const NOT_CHECKED: Check = {

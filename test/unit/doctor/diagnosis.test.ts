@@ -60,10 +60,21 @@ it('hides secrets wherever they occur', () => {
     about('Store', wrong('hunter2-hunter2 is refused', 'Change hunter2-hunter2.')),
     about('Bot', ok('a bot')),
   ];
-  const shown = report(withoutSecrets(found, ['hunter2-hunter2', 'bot', '']));
+  const shown = report(
+    withoutSecrets(found, { DISCORD_TOKEN: 'hunter2-hunter2', SLACK_BOT_TOKEN: 'bot', BOARD_TOKEN: '' }),
+  );
   expect(shown).not.toContain('hunter2');
   expect(shown).toContain('[hidden] is refused');
   expect(shown).toContain('✓ Bot: a bot');
+});
+
+it('knows every secret of the environment', () => {
+  const hidden = (text: string, given: Readonly<Record<string, string>>) =>
+    withoutSecrets([about('Store', ok(text))], given).map(({ found }) => found);
+  const given = { DISCORD_TOKEN: 'aaaaaa', LINK_SECRET: 'bbbbbb', STORE_URL: 'redis://user:p%40ssword@db' };
+  expect(hidden('aaaaaa bbbbbb p%40ssword p@ssword user', given)).toEqual(['[hidden] [hidden] [hidden] [hidden] user']);
+  expect(hidden('info', { LOG_LEVEL: 'info' })).toEqual(['info']);
+  expect(hidden('at 100000%', { STORE_URL: 'redis://user:100000%@db' })).toEqual(['at [hidden]']);
 });
 
 it('writes the same fields in the same order for every diagnosis', async () => {
