@@ -12,8 +12,8 @@ import {
   pipelineSettingsOf,
   type Started,
 } from './app/index.ts';
-import { createMessageLocks, type Platform, type WithMessageLock } from './chat/index.ts';
-import { createRemover, DataSpace } from './clips/index.ts';
+import { MessageLocks, type Platform, type WithMessageLock } from './chat/index.ts';
+import { DataSpace, Remover } from './clips/index.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/index.ts';
 import { createMembership, type Store } from './engine/index.ts';
@@ -124,7 +124,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const http = createHttpServer(logger);
   const find = createFileFinder({ ...deps, ...pipeline, findCut: (id) => cuts.find(id as TaskId) });
   const clipLinks = createClipLinks({ ...deps, ...pipeline, storage });
-  const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
+  const locks = new MessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
   const posterOf = (task: TaskId): Promise<string | null> => gallery.posters.of(task, () => find(task));
   const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
   const platforms = new Map(adapters.map((one) => [one.name, metrics.instrument.platform(one, clock)]));
@@ -134,7 +134,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const statements = new Statements({ ...deps, ...money, repository: pipeline.repository });
   const cuts = createCuts(deps, { chat, storage, folder: clipsDir, assertWritable });
   const shared = { ...deps, ...pipeline, ...money, platforms, cuts };
-  const remover = createRemover({ ...shared, messages: chat.retraction });
+  const remover = new Remover({ ...shared, messages: chat.retraction });
   const library = { remover, forgetting: new Forgetting({ ...shared, remover }) };
   const teamNotices = createTeamNotices({ ...shared, writePersonExport: createPersonExport(shared) });
   const gallery = createGallery({ ...deps, ...parts, cuts });

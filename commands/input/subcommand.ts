@@ -45,7 +45,7 @@ export interface BotPorts {
   readonly notices: Pick<Notices, 'postNow'>;
   /** Requests that await a confirmation. */
   readonly drafts: Drafts;
-  readonly subscriptions: Subscriptions;
+  readonly subscriptions: Pick<Subscriptions, 'list' | 'add' | 'remove'>;
   readonly remover: Pick<Remover, 'remove' | 'complete'>;
   readonly forgetting: Pick<Forgetting, 'request'>;
   /** Improves prompts; `null` where it is not configured: then there is no button for it. */
@@ -68,7 +68,7 @@ export interface BotPorts {
   /** Time at which a failed clip counts as refunded. */
   readonly refunds: Refunds;
   /** Records the decisions of reviewers. */
-  readonly reviews: Reviews;
+  readonly reviews: Pick<Reviews, 'decide' | 'newer'>;
   /** Persons who administer every team of their platform. */
   readonly admins: readonly Admin[];
   readonly gallery: Pick<Gallery, 'linkFor'>;

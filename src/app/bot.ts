@@ -2,7 +2,6 @@ import { createBot } from '#commands/bot.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { createSpendingRules } from '#commands/money/spending-rules.ts';
 import type { AppDeps } from '../app.ts';
-import { createSubscriptions } from '../chat/index.ts';
 import { isSandboxed } from '../config/index.ts';
 import { createEnhancer } from '../enhancer/index.ts';
 import { createMarksOf } from '../media/index.ts';
@@ -11,7 +10,7 @@ import { Boards } from '../orders/index.ts';
 import { createLedger, Drafts } from '../pipeline/index.ts';
 import { STEERING } from '../sandbox/index.ts';
 import type { ClipStorage } from '../storage/index.ts';
-import { createReviews } from '../studio/index.ts';
+import { Reviews } from '../studio/index.ts';
 import { PersonalDefaults, References } from '../teams/index.ts';
 import { createReferenceCheck, serviceNamed, type VideoRequest } from '../videos/index.ts';
 import type { Parts } from './parts.ts';
@@ -40,10 +39,10 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     drafts: new Drafts(store, clock),
     boards: new Boards(store),
     approvals: new Approvals({ ...deps, ...parts, ...money, repository: pipeline.repository }),
-    subscriptions: createSubscriptions(store),
+    subscriptions: chat.parts.subscriptions,
     statements,
     gallery,
-    reviews: createReviews({ ...deps, ...pipeline }),
+    reviews: new Reviews({ ...deps, ...pipeline }),
     ...library,
     defaults: new PersonalDefaults(store),
     enhancer: enhancer === undefined ? null : createEnhancer(enhancer, { clock, logger, improved }),

@@ -1,5 +1,5 @@
 import type { AppDeps } from '../app.ts';
-import { AttachmentPlanner, ChatEngine, createSubscriptions } from '../chat/index.ts';
+import { AttachmentPlanner, ChatEngine, Subscriptions } from '../chat/index.ts';
 import { createKeptUntil } from '../clips/index.ts';
 import { isSandboxed } from '../config/index.ts';
 import { createFfmpegFitter } from '../media/index.ts';
@@ -30,7 +30,7 @@ export function createAppChat(
     platforms,
     locks,
     durationEstimates,
-    subscriptions: createSubscriptions(deps.store),
+    subscriptions: new Subscriptions(deps.store),
     handing: new AttachmentPlanner({ fitter: createFfmpegFitter({ ffmpeg, logger }), links }),
     modelOf: (name) => catalog().models.find((model) => model.name === name),
     elsewhere: async ({ origin, request }) => {

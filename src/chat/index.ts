@@ -13,7 +13,7 @@ export {
   winnerOf,
 } from './comparisons/comparison-records.ts';
 export type { DeliveryObserver } from './deliver.ts';
-export { createMessageLocks, type MessageLock, type MessageLocks, type WithMessageLock } from './message-lock.ts';
+export { type MessageLock, MessageLocks, type WithMessageLock } from './message-lock.ts';
 export type { ApprovalNotice, EndNotice, ReviewNotice, SetOutcome, SignedOffNotice } from './notices/views.ts';
 export type { ChatParts } from './parts.ts';
 export {
@@ -31,13 +31,12 @@ export {
   type Upload,
 } from './platform.ts';
 export { type DeliveryRecord, deliveryRecords, isAskedOf } from './records.ts';
-export { type RetractionCount, retractMessage } from './retraction.ts';
+export { type RetractionCount, retractMessage, type TaskRetraction } from './retraction.ts';
 export { setCardId, setOfCard } from './sets/set-view.ts';
 export { PlatformStarter } from './start-platforms.ts';
 export {
-  createSubscriptions,
   type Subscription,
-  type Subscriptions,
+  Subscriptions,
   subscriptionKey,
 } from './subscriptions.ts';
 export {

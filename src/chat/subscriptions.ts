@@ -17,19 +17,6 @@ export interface Subscription {
   readonly by: Person;
 }
 
-/** Subscriptions to completed clips, kept in the store. */
-export interface Subscriptions {
-  list(platform: string, team: string): Promise<readonly Subscription[]>;
-  /** @returns false when the same subscription exists already. */
-  add(subscription: Subscription): Promise<boolean>;
-  /** Removes the subscriptions of a team that match `isIt`. @returns the removed ones. */
-  remove(
-    platform: string,
-    team: string,
-    isIt: (subscription: Subscription) => boolean,
-  ): Promise<readonly Subscription[]>;
-}
-
 interface TeamSubscriptions extends Versioned {
   readonly list: readonly Subscription[];
 }
@@ -59,36 +46,40 @@ function isAbout({ by, who }: Subscription, person: string): boolean {
   return by.id === person || (who !== 'everyone' && who.id === person);
 }
 
-/** Creates {@link Subscriptions}: one record per team, updated by compare-and-set. */
-export function createSubscriptions(store: Pick<Store, 'keyv' | 'commit'>): Subscriptions {
-  const change = async <Result>(
+/** Subscriptions to completed clips, in the store: one record per team. */
+export class Subscriptions {
+  readonly #store: Pick<Store, 'keyv' | 'commit'>;
+
+  constructor(store: Pick<Store, 'keyv' | 'commit'>) {
+    this.#store = store;
+  }
+
+  async list(platform: string, team: string): Promise<readonly Subscription[]> {
+    return (await subscriptionsOfTeams.get(this.#store, { platform, team }))?.list ?? [];
+  }
+
+  /** @returns false when the same subscription exists already. */
+  add(subscription: Subscription): Promise<boolean> {
+    return subscriptionsOfTeams.change<boolean>(this.#store, subscription, (record) => {
+      const before = record?.list ?? [];
+      const exists = before.some((other) => subscriptionKey(other) === subscriptionKey(subscription));
+      return exists ? { result: false } : { value: { list: [...before, subscription] }, result: true };
+    });
+  }
+
+  /** Removes the subscriptions of a team that match `isIt`. @returns the removed ones. */
+  remove(
     platform: string,
     team: string,
-    edit: (list: readonly Subscription[]) => { readonly list: readonly Subscription[]; readonly result: Result },
-  ): Promise<Result> => {
-    return subscriptionsOfTeams.change<Result>(store, { platform, team }, (record) => {
+    isIt: (subscription: Subscription) => boolean,
+  ): Promise<readonly Subscription[]> {
+    return subscriptionsOfTeams.change<readonly Subscription[]>(this.#store, { platform, team }, (record) => {
       const before = record?.list ?? [];
-      const { list, result } = edit(before);
-      return list === before ? { result } : { value: { list }, result };
+      const removed = before.filter(isIt);
+      if (removed.length === 0) return { result: removed };
+      return { value: { list: before.filter((other) => !removed.includes(other)) }, result: removed };
     });
-  };
-
-  return {
-    async list(platform, team) {
-      return (await subscriptionsOfTeams.get(store, { platform, team }))?.list ?? [];
-    },
-    add: (subscription) =>
-      change(subscription.platform, subscription.team, (list) => {
-        const exists = list.some((other) => subscriptionKey(other) === subscriptionKey(subscription));
-        return exists ? { list, result: false } : { list: [...list, subscription], result: true };
-      }),
-    remove: (platform, team, isIt) =>
-      change(platform, team, (list) => {
-        const removed = list.filter(isIt);
-        const kept = list.filter((other) => !removed.includes(other));
-        return { list: removed.length === 0 ? list : kept, result: removed };
-      }),
-  };
+  }
 }
 
 /** Returns a subscription's key within its team, in 16 characters: clips and destination, regardless of its creator. */

@@ -1,5 +1,5 @@
 export { DATA_KINDS, DataSpace, dataLimit } from './data-space.ts';
-export { createRemover, type Remover } from './remover.ts';
+export { Remover } from './remover.ts';
 export {
   createKeptUntil,
   MAX_DAYS,

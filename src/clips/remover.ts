@@ -1,15 +1,6 @@
-import type { RetractionCount } from '../chat/index.ts';
+import type { RetractionCount, TaskRetraction } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
-import {
-  collection,
-  type Job,
-  type JobRun,
-  pagesOf,
-  type RecordWrite,
-  type Store,
-  type Versioned,
-  withLease,
-} from '../engine/index.ts';
+import { collection, type Job, type JobRun, pagesOf, type Store, type Versioned, withLease } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import { type Clips, deleteDraftsOf, type FurtherWrites, type TaskRepository } from '../pipeline/index.ts';
 import type { FilesOfClips } from '../storage/index.ts';
@@ -36,37 +27,12 @@ export interface RemovalOrder {
   readonly retracted?: (count: RetractionCount) => void;
 }
 
-/** Messages of tasks in the chats, and the records about them. */
-interface RemovableMessages {
-  /** Replaces the content of a task's messages by a sentence, and deletes their files. Idempotent. */
-  retract(task: Task, origin: Origin, reason: RemovalReason): Promise<RetractionCount>;
-  /** Deletes what the platforms' adapters themselves store of an expired task. Idempotent. */
-  expire(task: Task): Promise<void>;
-  /** Returns the writes that delete the records about a task's messages and its delivery. */
-  deletions(task: Task): Promise<readonly RecordWrite[]>;
-}
-
-/** Removes clips with their prompts, files and messages. The books and the claims of the tasks stay. */
-export interface Remover {
-  /**
-   * Removes the clip of a task that has ended and is in the chat, and its content. Files and messages that cannot be
-   * deleted now are deleted by a later sweep.
-   * @returns `false`, without a change, where the task is running, uncertain or not delivered yet.
-   * @throws `store_unavailable`
-   */
-  remove(task: Pick<Task, 'id'>, order: RemovalOrder): Promise<boolean>;
-  /** Deletes files and messages of removed tasks; what fails is left to a later sweep. Never rejects. */
-  complete(ids: readonly TaskId[]): Promise<void>;
-  /** Completes the removals of processes that died. */
-  readonly job: Job;
-}
-
-/** Options of {@link createRemover}. */
+/** Options of {@link Remover}. */
 interface RemoverOptions {
   readonly store: Store;
   readonly repository: Pick<TaskRepository, 'get' | 'record'>;
   readonly clips: Pick<Clips, 'list' | 'remove'>;
-  readonly messages: RemovableMessages;
+  readonly messages: Pick<TaskRetraction, 'retract' | 'expire' | 'deletions'>;
   /** Cuts, which are removed with any of their clips. */
   readonly cuts: Pick<Cuts, 'removeWith'>;
   readonly audit: Pick<AuditTrail, 'append'>;
@@ -94,113 +60,126 @@ const LEASE_MS = 15_000;
 /** Removals completed at once: few enough not to delay the orders of others. */
 const COMPLETED_AT_ONCE = 4;
 
-/** Creates the remover of one process. */
-export function createRemover(options: RemoverOptions): Remover {
-  const { repository, clips, clock, logger } = options;
-  const job = { name: 'removal', everyMs: 60_000, firstInMs: 0, leaseMs: LEASE_MS };
-  return {
-    job: { ...job, run: (run) => sweep(options, run) },
-    async remove(
-      { id },
-      { reason, keepsContent = false, sparesSignedOff = false, by, person, also: alsoOf, ...order },
-    ) {
-      const task = await repository.get(id);
-      if (task === undefined) return false;
-      const event = { kind: 'remove', reason, keepsContent, sparesSignedOff, atMs: clock.now() } as const;
-      const also = async (next: Task): Promise<FurtherWrites> => {
-        const [own, further] = await Promise.all([writesOf(options, { task, next, by }), alsoOf?.(next)]);
-        return { records: [...(own.records ?? []), ...(further?.records ?? [])] };
-      };
-      const recorded = await repository.record(
-        id,
-        { ...event, ...(person === undefined ? {} : { person }) },
-        task,
-        also,
-      );
-      if (recorded === undefined) return false;
-      if (recorded.done) logger.info({ event: 'task_removed', task: id, reason, keepsContent }, 'removed a clip');
-      // Nothing that is still there, or another process removed it meanwhile.
-      else if (recorded.task.removal === undefined) return false;
-      if (order.isPartOfMany !== true) await complete(options, id, order).catch(failed(logger, id));
-      return true;
-    },
-    async complete(ids) {
-      const files = ids.length === 0 ? undefined : await clips.list().catch(() => undefined);
-      for (let at = 0; at < ids.length; at += COMPLETED_AT_ONCE) {
-        const batch = ids.slice(at, at + COMPLETED_AT_ONCE);
-        await Promise.all(batch.map((id) => complete(options, id, { files }).catch(failed(logger, id))));
-      }
-    },
+/** Removes clips with their prompts, files and messages. The books and the claims of the tasks stay. */
+export class Remover {
+  /** Completes the removals of processes that died. */
+  readonly job: Job = {
+    name: 'removal',
+    everyMs: 60_000,
+    firstInMs: 0,
+    leaseMs: LEASE_MS,
+    run: (run) => this.#sweep(run),
   };
-}
+  readonly #options: RemoverOptions;
 
-async function sweep(options: RemoverOptions, run: JobRun): Promise<void> {
-  const { store, clips } = options;
-  for await (const page of pagesOf(store, REMOVALS)) {
-    const files = await clips.list();
-    for (const { member } of page) {
-      if (!run.isActive()) return;
-      await run.attempt(() => complete(options, member as TaskId, { files }));
+  constructor(options: RemoverOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Removes the clip of a task that has ended and is in the chat, and its content. Files and messages that cannot be
+   * deleted now are deleted by a later sweep.
+   * @returns `false`, without a change, where the task is running, uncertain or not delivered yet.
+   * @throws `store_unavailable`
+   */
+  async remove(
+    { id }: Pick<Task, 'id'>,
+    { reason, keepsContent = false, sparesSignedOff = false, by, person, also: alsoOf, ...order }: RemovalOrder,
+  ): Promise<boolean> {
+    const { repository, clock, logger } = this.#options;
+    const task = await repository.get(id);
+    if (task === undefined) return false;
+    const event = { kind: 'remove', reason, keepsContent, sparesSignedOff, atMs: clock.now() } as const;
+    const also = async (next: Task): Promise<FurtherWrites> => {
+      const [own, further] = await Promise.all([this.#writesOf({ task, next, by }), alsoOf?.(next)]);
+      return { records: [...(own.records ?? []), ...(further?.records ?? [])] };
+    };
+    const recorded = await repository.record(id, { ...event, ...(person === undefined ? {} : { person }) }, task, also);
+    if (recorded === undefined) return false;
+    if (recorded.done) logger.info({ event: 'task_removed', task: id, reason, keepsContent }, 'removed a clip');
+    // Nothing that is still there, or another process removed it meanwhile.
+    else if (recorded.task.removal === undefined) return false;
+    if (order.isPartOfMany !== true) await this.#tryToComplete(id, order);
+    return true;
+  }
+
+  /** Deletes files and messages of removed tasks; what fails is left to a later sweep. Never rejects. */
+  async complete(ids: readonly TaskId[]): Promise<void> {
+    const files = ids.length === 0 ? undefined : await this.#options.clips.list().catch(() => undefined);
+    for (let at = 0; at < ids.length; at += COMPLETED_AT_ONCE) {
+      const batch = ids.slice(at, at + COMPLETED_AT_ONCE);
+      await Promise.all(batch.map((id) => this.#tryToComplete(id, { files })));
     }
+  }
+
+  async #sweep(run: JobRun): Promise<void> {
+    const { store, clips } = this.#options;
+    for await (const page of pagesOf(store, REMOVALS)) {
+      const files = await clips.list();
+      for (const { member } of page) {
+        if (!run.isActive()) return;
+        await run.attempt(() => this.#complete(member as TaskId, { files }));
+      }
+    }
+  }
+
+  /** Returns the job of a removal and its entry in the audit log, to commit with the event. */
+  async #writesOf({
+    task,
+    next,
+    by,
+  }: {
+    readonly task: Task;
+    readonly next: Task;
+    readonly by: Person | undefined;
+  }): Promise<FurtherWrites> {
+    const { store, audit } = this.#options;
+    const { removal } = next;
+    if (removal === undefined) return {};
+    const earlier = await removalJobs.get(store, task.id);
+    const { reason, hasContent } = removal;
+    const address = { ...earlier?.address, ...task.origin.address };
+    const job: RemovalJob = { revision: next.revision, reason, keepsContent: hasContent, address };
+    const record = removalJobs.overwriting(task.id, job);
+    if (by === undefined || by.id === task.origin.user.id) return { records: [record] };
+    const subject = [{ kind: 'task', task: task.id } as const, { kind: 'person', person: task.origin.user } as const];
+    const entry = { action: 'removal', subject } as const;
+    return { records: [record, ...(await audit.append(task.origin, { person: by, surface: 'button' }, [entry]))] };
+  }
+
+  async #tryToComplete(id: TaskId, given: Completion): Promise<void> {
+    await this.#complete(id, given).catch((thrown: unknown) => {
+      const about = { event: 'removal_failed', task: id, err: thrown };
+      this.#options.logger.warn(about, 'failed to complete a removal, retrying');
+    });
+  }
+
+  /** Deletes the files, messages and records of a removed task, unless another process is at it. May be repeated. */
+  async #complete(id: TaskId, { files, retracted = () => undefined }: Completion): Promise<void> {
+    const { store, repository, clips, messages, cuts, clock } = this.#options;
+    const lease = { leases: store.leases, clock, name: `removal:${id}`, ttlMs: LEASE_MS };
+    const entry = { index: REMOVALS, member: id, score: null };
+    await withLease(lease, () =>
+      // Edited again where more of it was removed meanwhile: then there is more to delete.
+      removalJobs.change<undefined>(store, id, async (job) => {
+        const ended = { value: null, index: [entry], result: undefined };
+        const task = await repository.get(id);
+        if (task === undefined || job === undefined) return ended;
+        await clips.remove(id, files);
+        await cuts.removeWith(id, job.reason);
+        const { reason, keepsContent, address } = job;
+        // The other reasons come after the drafts have expired, or take all of the person.
+        if (reason === 'deleted') await deleteDraftsOf(store, task);
+        if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
+        else if (!keepsContent) retracted(await messages.retract(task, { ...task.origin, address }, reason));
+        const others = keepsContent ? [] : await messages.deletions(task);
+        return { ...ended, records: others };
+      }),
+    );
   }
 }
 
-/** Returns the job of a removal and its entry in the audit log, to commit with the event. */
-async function writesOf(
-  { store, audit }: RemoverOptions,
-  { task, next, by }: { readonly task: Task; readonly next: Task; readonly by: Person | undefined },
-): Promise<FurtherWrites> {
-  const { removal } = next;
-  if (removal === undefined) return {};
-  const earlier = await removalJobs.get(store, task.id);
-  const { reason, hasContent } = removal;
-  const address = { ...earlier?.address, ...task.origin.address };
-  const job: RemovalJob = { revision: next.revision, reason, keepsContent: hasContent, address };
-  const record = removalJobs.overwriting(task.id, job);
-  if (by === undefined || by.id === task.origin.user.id) return { records: [record] };
-  const subject = [{ kind: 'task', task: task.id } as const, { kind: 'person', person: task.origin.user } as const];
-  const entry = { action: 'removal', subject } as const;
-  return { records: [record, ...(await audit.append(task.origin, { person: by, surface: 'button' }, [entry]))] };
-}
-
-/** Deletes the files, messages and records of a removed task, unless another process is at it. May be repeated. */
-async function complete(
-  options: RemoverOptions,
-  id: TaskId,
-  given: Pick<RemovalOrder, 'retracted'> & { readonly files?: FilesOfClips | undefined },
-): Promise<void> {
-  const { leases } = options.store;
-  const lease = { leases, clock: options.clock, name: `removal:${id}`, ttlMs: LEASE_MS };
-  await withLease(lease, () => completeLeased(options, id, given));
-}
-
-async function completeLeased(
-  { store, repository, clips, messages, cuts }: RemoverOptions,
-  id: TaskId,
-  {
-    files,
-    retracted = () => undefined,
-  }: Pick<RemovalOrder, 'retracted'> & { readonly files?: FilesOfClips | undefined },
-): Promise<void> {
-  const entry = { index: REMOVALS, member: id, score: null };
-  // Edited again where more of it was removed meanwhile: then there is more to delete.
-  await removalJobs.change<undefined>(store, id, async (job) => {
-    const ended = { value: null, index: [entry], result: undefined };
-    const task = await repository.get(id);
-    if (task === undefined || job === undefined) return ended;
-    await clips.remove(id, files);
-    await cuts.removeWith(id, job.reason);
-    const { reason, keepsContent, address } = job;
-    // The other reasons come after the drafts have expired, or take all of the person.
-    if (reason === 'deleted') await deleteDraftsOf(store, task);
-    if (reason === 'expired') await messages.expire({ ...task, origin: { ...task.origin, address } });
-    else if (!keepsContent) retracted(await messages.retract(task, { ...task.origin, address }, reason));
-    const others = keepsContent ? [] : await messages.deletions(task);
-    return { ...ended, records: others };
-  });
-}
-
-function failed(logger: Logger, task: TaskId): (thrown: unknown) => void {
-  return (thrown) =>
-    logger.warn({ event: 'removal_failed', task, err: thrown }, 'failed to complete a removal, retrying');
+/** What the end of a removal needs besides its job. */
+interface Completion extends Pick<RemovalOrder, 'retracted'> {
+  readonly files?: FilesOfClips | undefined;
 }

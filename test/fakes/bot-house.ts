@@ -9,7 +9,7 @@ import { Comparisons } from '#src/chat/comparisons/comparisons.ts';
 import type { MemberRights, MissingRight, Place, PlatformLimits } from '#src/chat/platform.ts';
 import type { RetractionCount } from '#src/chat/retraction.ts';
 import { boardViewOf, setOfCard, setViewOf } from '#src/chat/sets/set-view.ts';
-import { type Subscription, type Subscriptions, subscriptionKey } from '#src/chat/subscriptions.ts';
+import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { type BoardCut, viewOf } from '#src/chat/view.ts';
 import type { RemovalOrder } from '#src/clips/remover.ts';
 import type { Opener } from '#src/gallery/access.ts';
@@ -27,7 +27,6 @@ import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Decision, TaskService } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
-import type { Reviews } from '#src/studio/reviews.ts';
 import { requestAt } from '#src/tasks/approval.ts';
 import { boughtState } from '#src/tasks/chain.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
@@ -148,7 +147,7 @@ export class BotHouse implements BotPorts {
   readonly forgetting: BotPorts['forgetting'] = {
     request: async (order) => void this.forgotten.push(order),
   };
-  readonly reviews: Reviews = {
+  readonly reviews: BotPorts['reviews'] = {
     decide: async ({ id }, decision, after) => this.#decide(id, { kind: 'review', after, decision }),
     newer: async (task) =>
       [...this.records.values()]
@@ -474,7 +473,7 @@ export class BotHouse implements BotPorts {
     for (let offset = 0; offset < found.length; offset += 5) yield found.slice(offset, offset + 5);
   }
 
-  readonly subscriptions: Subscriptions = {
+  readonly subscriptions: BotPorts['subscriptions'] = {
     list: async () => [...this.subscribed],
     add: async (subscription) => {
       const isThere = this.subscribed.some((one) => subscriptionKey(one) === subscriptionKey(subscription));

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { AttachmentPlanner, type Fitter, type Links } from '#src/chat/attachment-plan.ts';
 import { ChatEngine } from '#src/chat/chat.ts';
-import { createMessageLocks } from '#src/chat/message-lock.ts';
+import { MessageLocks } from '#src/chat/message-lock.ts';
 import type { ChatOptions } from '#src/chat/parts.ts';
-import { createSubscriptions, type Subscriptions } from '#src/chat/subscriptions.ts';
+import { Subscriptions } from '#src/chat/subscriptions.ts';
 import type { Handover } from '#src/chat/view.ts';
 import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
 import type { WorkQueue } from '#src/engine/queue/queue.ts';
@@ -69,7 +69,7 @@ export class ChatHouse {
     this.platform = options.platform ?? new FakePlatform();
     this.queue = new MemoryQueue({ clock, logger, concurrency });
     this.repository = new TaskRepository(store);
-    this.subscriptions = createSubscriptions(store);
+    this.subscriptions = new Subscriptions(store);
     const platforms = new Map([[this.platform.name, this.platform]]);
     this.chat = new ChatEngine({
       store,
@@ -77,7 +77,7 @@ export class ChatHouse {
       queue: this.queue,
       subscriptions: this.subscriptions,
       clips: { find: options.find ?? (async ({ clip }) => clip) },
-      locks: createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock }),
+      locks: new MessageLocks({ leases: store.leases, exclusive: store.exclusive, clock }),
       clock,
       logger,
       platforms,

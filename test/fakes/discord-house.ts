@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { Discord } from '#adapters/discord/index.ts';
 import type { Adapter } from '#commands/adapter.ts';
-import { createMessageLocks } from '#src/chat/message-lock.ts';
+import { MessageLocks } from '#src/chat/message-lock.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import type { Jobs } from '#src/engine/jobs/jobs.ts';
@@ -125,7 +125,7 @@ export class DiscordHouse {
     const secret = 'a secret of this test alone';
     const links = publicUrl === undefined ? null : new SignedLinks({ publicUrl, secret, clock });
     const { leases, exclusive } = this.store;
-    const locks = createMessageLocks({ leases, exclusive, clock });
+    const locks = new MessageLocks({ leases, exclusive, clock });
     this.#platform = new Discord({
       token: this.discord.token,
       apiUrl: this.discord.apiUrl,

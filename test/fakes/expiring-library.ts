@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { createRemover } from '#src/clips/remover.ts';
+import { Remover } from '#src/clips/remover.ts';
 import { retentionJob } from '#src/clips/retention.ts';
 import { createLeases } from '#src/engine/cluster/leases.ts';
 import type { RecordWrite, Store } from '#src/engine/store/store.ts';
@@ -67,7 +67,7 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
   const remove: typeof clips.remove = (...args) => clips.remove(...args);
   const audit = new AuditTrail(store, clock);
   const removable = { clips: { list, remove }, cuts: NO_CUTS };
-  const remover = createRemover({ ...removable, store, repository, messages: chat.retraction, audit, clock, logger });
+  const remover = new Remover({ ...removable, store, repository, messages: chat.retraction, audit, clock, logger });
   return {
     house,
     async fill(count) {

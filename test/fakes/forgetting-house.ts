@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import { createRemover, type Remover } from '#src/clips/remover.ts';
+import { Remover } from '#src/clips/remover.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
 import { Forgetting } from '#src/people/forgetting/forgetting.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
@@ -38,7 +38,7 @@ export function partsOf(house: ChatHouse, cuts: Pick<Cuts, 'removeWith' | 'forge
   const logger = pino({ level: 'silent' });
   const money = createMoney({ store, clock });
   const clips = { list: async () => new Map(), remove: async () => undefined };
-  const remover = createRemover({
+  const remover = new Remover({
     cuts,
     store,
     repository,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { AttachmentPlanner } from '#src/chat/attachment-plan.ts';
 import { CardDelivery, type Outcome } from '#src/chat/card-delivery.ts';
 import { Cards } from '#src/chat/cards.ts';
-import { createMessageLocks } from '#src/chat/message-lock.ts';
+import { MessageLocks } from '#src/chat/message-lock.ts';
 import { deliveryRecords } from '#src/chat/records.ts';
 import type { Handover } from '#src/chat/view.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -18,7 +18,7 @@ async function begin() {
   const clock = new ManualClock();
   const logger = pino({ level: 'silent' });
   const platform = new FakePlatform();
-  const locks = createMessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
+  const locks = new MessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
   const task = newTask();
   const viewed = (phase: 'running' | 'done', handover: Handover | null) => taskView({ task: task.id, phase, handover });
   const running = {

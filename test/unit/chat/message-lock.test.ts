@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createMessageLocks,
-  type MessageLock,
-  type MessageLockPurpose,
-  type MessageLocks,
-} from '#src/chat/message-lock.ts';
+import { type MessageLock, type MessageLockPurpose, MessageLocks } from '#src/chat/message-lock.ts';
 import { createLeases } from '#src/engine/cluster/leases.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
@@ -19,7 +14,7 @@ function pair(): { time: ManualClock; stopped: ManualClock; ours: MessageLocks; 
   const stopped = new ManualClock();
   const backend = new LeaseTable(time);
   const turnsOf = (owner: string, clock: ManualClock): MessageLocks =>
-    createMessageLocks({ leases: createLeases({ backend, clock, owner }), exclusive: false, clock });
+    new MessageLocks({ leases: createLeases({ backend, clock, owner }), exclusive: false, clock });
   return { time, stopped, ours: turnsOf('us', time), theirs: turnsOf('them', stopped) };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSubscriptions, type Subscription } from '#src/chat/subscriptions.ts';
+import { type Subscription, Subscriptions } from '#src/chat/subscriptions.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { ADA, BOB } from '#test/fakes/tasks.ts';
 
@@ -8,20 +8,20 @@ const inNews: Subscription = { platform: 'fake', team: 'T1', channel: 'news', wh
 describe('subscriptions', () => {
   it('are stored by team, each once', async () => {
     const store = new MemoryStore();
-    const subscriptions = createSubscriptions(store);
+    const subscriptions = new Subscriptions(store);
     expect(await subscriptions.list('fake', 'T1')).toEqual([]);
     expect(await subscriptions.add(inNews)).toBe(true);
     expect(await subscriptions.add({ ...inNews, by: ADA })).toBe(false);
     expect(await subscriptions.add({ ...inNews, who: ADA })).toBe(true);
     expect(await subscriptions.add({ ...inNews, who: { ...ADA, name: 'Ada L.' } })).toBe(false);
-    expect(await createSubscriptions(store).list('fake', 'T1')).toEqual([inNews, { ...inNews, who: ADA }]);
+    expect(await new Subscriptions(store).list('fake', 'T1')).toEqual([inNews, { ...inNews, who: ADA }]);
     expect(await subscriptions.list('fake', 'T2')).toEqual([]);
     expect(await subscriptions.list('other', 'T1')).toEqual([]);
   });
 
   it('are all kept when two processes add many concurrently', async () => {
     const store = new MemoryStore();
-    const both = [createSubscriptions(store), createSubscriptions(store)];
+    const both = [new Subscriptions(store), new Subscriptions(store)];
     const added = await Promise.all(
       both.flatMap((one) => Array.from({ length: 20 }, (_, at) => one.add({ ...inNews, channel: `c${at}` }))),
     );
@@ -30,7 +30,7 @@ describe('subscriptions', () => {
   });
 
   it('are removed one at a time, or all of a channel', async () => {
-    const subscriptions = createSubscriptions(new MemoryStore());
+    const subscriptions = new Subscriptions(new MemoryStore());
     const elsewhere = { ...inNews, channel: 'other' };
     for (const one of [inNews, { ...inNews, who: ADA }, { ...inNews, who: BOB }, elsewhere])
       await subscriptions.add(one);
@@ -42,7 +42,7 @@ describe('subscriptions', () => {
   });
 
   it('to a user called "everyone" differ from those to everyone', async () => {
-    const subscriptions = createSubscriptions(new MemoryStore());
+    const subscriptions = new Subscriptions(new MemoryStore());
     await subscriptions.add(inNews);
     expect(await subscriptions.add({ ...inNews, who: { id: 'everyone', name: 'everyone' } })).toBe(true);
   });

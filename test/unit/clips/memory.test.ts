@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createRemover } from '#src/clips/remover.ts';
+import { Remover } from '#src/clips/remover.ts';
 import { systemClock } from '#src/clock.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
@@ -47,7 +47,7 @@ it('takes at most 1,100 bytes per expired task', async () => {
   const store = await openRedis(redis.url, { clock: systemClock, logger });
   const tasks = new TaskHouse({ store, exclusive: false });
   const chat = new ChatHouse({ store });
-  const remover = createRemover({
+  const remover = new Remover({
     cuts: NO_CUTS,
     store,
     repository: chat.repository,

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { RetractionCount } from '#src/chat/retraction.ts';
-import { createRemover, type RemovalOrder, type Remover } from '#src/clips/remover.ts';
+import { type RemovalOrder, Remover } from '#src/clips/remover.ts';
 import type { Change } from '#src/engine/store/store.ts';
 import { type Draft, Drafts } from '#src/pipeline/drafts.ts';
 import { retryKey, taskIdOf } from '#src/pipeline/task-ids.ts';
@@ -31,7 +31,7 @@ function removerOf(house: ChatHouse) {
   };
   const { store, repository, clock, chat } = house;
   const audit = new AuditTrail(store, clock);
-  const remover: Remover = createRemover({
+  const remover: Remover = new Remover({
     cuts: { removeWith: (id) => step(`cuts ${id}`) },
     store,
     repository,

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createRemover } from '#src/clips/remover.ts';
+import { Remover } from '#src/clips/remover.ts';
 import { retentionAgeMs, retentionJob } from '#src/clips/retention.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -44,7 +44,7 @@ class Replicas {
       },
     };
     const audit = new AuditTrail(store, clock);
-    const remover = createRemover({
+    const remover = new Remover({
       cuts: NO_CUTS,
       store,
       repository,

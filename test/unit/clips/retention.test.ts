@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { createRemover } from '#src/clips/remover.ts';
+import { Remover } from '#src/clips/remover.ts';
 import { createKeptUntil, type Retention, retentionJob, retentionOf } from '#src/clips/retention.ts';
 import { historyIndex } from '#src/tasks/indexes.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
@@ -75,7 +75,7 @@ class Library {
       retract: () => Promise.reject(new TypeError('an expired clip stays in the chat')),
       deletions: chat.retraction.deletions.bind(chat.retraction),
     };
-    const remover = createRemover({
+    const remover = new Remover({
       cuts: NO_CUTS,
       store,
       repository,

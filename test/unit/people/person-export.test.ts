@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ComparisonRecords } from '#src/chat/comparisons/comparison-records.ts';
-import { createSubscriptions } from '#src/chat/subscriptions.ts';
+import { Subscriptions } from '#src/chat/subscriptions.ts';
 import { createMoney, type Money } from '#src/money/money.ts';
 import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
 import { createPersonExport, type PersonExportOptions } from '#src/people/person-export.ts';
@@ -202,7 +202,7 @@ describe('the export of a person', () => {
   });
 
   it('has everything else that names them', async () => {
-    const subscriptions = createSubscriptions(store);
+    const subscriptions = new Subscriptions(store);
     await subscriptions.add({ ...TEAM, channel: 'clips', who: ADA, by: BOB });
     await subscriptions.add({ ...TEAM, channel: 'dm-bob', from: 'clips', who: 'everyone', by: BOB });
     const actor = { person: BOB, surface: 'command' } as const;

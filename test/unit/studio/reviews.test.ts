@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
-import { createReviews, type Reviews } from '#src/studio/reviews.ts';
+import { Reviews } from '#src/studio/reviews.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { REPLICA_STORES, type ReplicaStores } from '#test/fakes/replica-stores.ts';
 import { ADA, BOB, EVENTS, NOON_MS, newTask } from '#test/fakes/tasks.ts';
@@ -20,8 +20,8 @@ describe.each(REPLICA_STORES)('reviews, on %s', (_, open) => {
     const [one, two] = stores;
     repositories = [new TaskRepository(one), new TaskRepository(two)];
     replicas = [
-      createReviews({ store: one, repository: repositories[0], logger }),
-      createReviews({ store: two, repository: repositories[1], logger }),
+      new Reviews({ store: one, repository: repositories[0], logger }),
+      new Reviews({ store: two, repository: repositories[1], logger }),
     ];
   });
 

@@ -4,7 +4,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
-import { createRemover } from '#src/clips/remover.ts';
+import { Remover } from '#src/clips/remover.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
@@ -37,7 +37,7 @@ async function delivered(changes: Partial<Task> = {}) {
     await house.happen(id, { kind: 'fetched', clip: CLIP });
   }
   await house.pass(5_000);
-  const remover = createRemover({
+  const remover = new Remover({
     cuts: NO_CUTS,
     store,
     repository,
