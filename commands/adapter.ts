@@ -24,7 +24,7 @@ export interface AdapterDeps {
   /** HTTP server of the bot; adapters add their routes, and neither start nor stop it. */
   readonly http: FastifyInstance;
   readonly store: Store;
-  readonly membership: Membership;
+  readonly membership: Pick<Membership, 'isGone'>;
   readonly clock: Clock;
   /** From 0 to below 1, such as `Math.random`. */
   readonly random: () => number;

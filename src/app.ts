@@ -16,7 +16,7 @@ import { MessageLocks, type Platform, type WithMessageLock } from './chat/index.
 import { DataSpace, Remover } from './clips/index.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/index.ts';
-import { createMembership, type Store } from './engine/index.ts';
+import { Membership, type Store } from './engine/index.ts';
 import { createGallery } from './gallery/index.ts';
 import { addStatusRoutes, createHttpServer, Draining, missing } from './http/index.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
@@ -34,7 +34,7 @@ import { createMoney, createTeamNotices, Statements } from './money/index.ts';
 import { createPersonExport, Forgetting } from './people/index.ts';
 import { openStorage } from './storage/index.ts';
 import { createPipeline } from './task-pipeline.ts';
-import { createDurationEstimates, learningDurations, type TaskId } from './tasks/index.ts';
+import { DurationEstimates, type TaskId } from './tasks/index.ts';
 import type { Catalog, ServiceConfig } from './videos/index.ts';
 
 /** Dependencies of {@link createApp}. */
@@ -101,11 +101,11 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const { config, store, clock, logger, metrics } = deps;
   const clipsDir = resolve(join(config.dataDir, 'clips'));
   await prepareClipsFolder(clipsDir);
-  const durationEstimates = await createDurationEstimates(store);
+  const durationEstimates = await DurationEstimates.load(store, logger);
   const queue = await openAppQueue(deps);
   const { storage, ...opened } = await openStorage(config.media, { folder: clipsDir, clock, logger });
   const videos = createVideos(deps);
-  const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
+  const membership = new Membership({ leases: store.leases, exclusive: store.exclusive, clock });
   const folders = new FolderCheck(foldersOf(config, clipsDir), clock);
   const space = new DataSpace({ ...deps, ...opened });
   const assertWritable = async () => void (await Promise.all([folders.assertWritable(), space.assertRoom()]));
@@ -141,8 +141,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const bot = createAppBot(deps, { ...parts, chat, cuts, statements, teamNotices, gallery, library, assertWritable });
   for (const adapter of adapters) adapter.serve(bot);
 
-  const learning = learningDurations(durationEstimates, logger);
-  for (const observer of [metrics.taskObserver, learning, chat, teamNotices.observer, space.observer])
+  for (const observer of [metrics.taskObserver, durationEstimates, chat, teamNotices.observer, space.observer])
     pipeline.repository.subscribe(observer);
   metrics.watch({ ...deps, queue, platforms, space, deadlineMs: config.poll.deadlineMs, dataDir: config.dataDir });
   const draining = new Draining(clock);

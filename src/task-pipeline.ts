@@ -2,21 +2,19 @@ import type { Job, JobHandler, JobKind } from './engine/index.ts';
 import { createTakeLastFrame, LastFrames, type Relay, type SignedLinks } from './media/index.ts';
 import { Boards } from './orders/index.ts';
 import {
-  type Clips,
+  Clips,
   type ClipsOptions,
-  createClips,
   createPoller,
-  createSubmitter,
-  createTaskService,
   LostCreates,
   PollCache,
   type PollerOptions,
   type ProgressObserver,
   type ServiceKey,
   StoryboardPacing,
+  Submitter,
   type SubmitterOptions,
   TaskRepository,
-  type TaskService,
+  TaskService,
   type TaskServiceOptions,
 } from './pipeline/index.ts';
 import { deferUpload } from './storage/index.ts';
@@ -62,7 +60,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   const pacing = new StoryboardPacing({ repository, queue, clock, deadlineMs: pace.deadlineMs });
   const lostCreates = new LostCreates({ ...deps, repository });
   for (const observer of [followed, pacing, lostCreates.observer]) repository.subscribe(observer);
-  const clips = createClips({
+  const clips = new Clips({
     ...deps,
     leases: store.leases,
     deferStorage: (id) => deferUpload(deps, id),
@@ -79,9 +77,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     frames,
     pollCache: followed,
     lostCreates: lostCreates.job,
-    tasks: createTaskService({ ...deps, repository }),
+    tasks: new TaskService({ ...deps, repository }),
     createHandlers: (observer) => ({
-      send: createSubmitter({ ...deps, repository, observer, pacing, frames, firstPollMs: pace.firstMs }),
+      send: new Submitter({ ...deps, repository, observer, pacing, frames, firstPollMs: pace.firstMs }).run,
       ...createPoller({ ...deps, repository, followed, observer, clips }),
       frame: (id, signal) => chaining.run(id, signal),
     }),

@@ -68,7 +68,13 @@ export async function orderBlindRetry(
     createdAtMs: ports.clock.now(),
   };
   const replyTo = await replyToHere(ports, caller, place.id);
-  const placed = await placeOrder(ports, buyer, checked, { ...take, retryOf: task.id, takeOf: place, draft, ...replyTo });
+  const placed = await placeOrder(ports, buyer, checked, {
+    ...take,
+    retryOf: task.id,
+    takeOf: place,
+    draft,
+    ...replyTo,
+  });
   if (!placed.ok) {
     // Its reasons and buttons name the price, and its request the model, which an export would show.
     await ports.drafts.discard({ ...draft, request: { prompt: task.request.prompt } });

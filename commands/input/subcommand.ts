@@ -33,7 +33,7 @@ export interface SteeringHint {
 }
 
 export interface BotPorts {
-  readonly tasks: TaskService;
+  readonly tasks: Omit<Pick<TaskService, keyof TaskService>, 'resume'>;
   readonly chat: Chat;
   readonly boards: Pick<Boards, 'get' | 'change'>;
   /** Last frames of clips, with which the next shots of storyboards start. */

@@ -1,5 +1,14 @@
 import { type OverBudget, taskIdOf } from '#src/pipeline/index.ts';
-import { amountOf, formatPrice, microsOf, type Origin, type Person, type Price, type Refunds, spendChannel } from '#src/tasks/index.ts';
+import {
+  amountOf,
+  formatPrice,
+  microsOf,
+  type Origin,
+  type Person,
+  type Price,
+  type Refunds,
+  spendChannel,
+} from '#src/tasks/index.ts';
 import { BUILT_IN_ADMINS } from '#src/teams/index.ts';
 import { draftOfRequest } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
@@ -10,8 +19,8 @@ import { formatReset, monthName } from '../sentences/dates.ts';
 import { capitalised, count, either, shorten } from '../sentences/format.ts';
 import { clipsCost, type Ordered } from '../sentences/ordered.ts';
 import { button } from '../ui/buttons.ts';
-import { type Optional, present } from '../ui/card.ts';
 import type { CardButton } from '../ui/card.ts';
+import { type Optional, present } from '../ui/card.ts';
 import { spendingNote } from './offers.ts';
 import type { OrderContext } from './order-context.ts';
 import { keepRefused, type Refusal } from './refused-orders.ts';
@@ -193,7 +202,8 @@ function overBudgetSentence(shown: OverBudgetShown): string {
   const { figures, whose, fit } = shown;
   if (figures === null) return missingCurrency(shown);
   const isHidden = whose === null && !shown.mayRaise;
-  if (isHidden) return sentences('The budget of this installation is used up.', reset(shown), remedy(shown, 'raise it'));
+  if (isHidden)
+    return sentences('The budget of this installation is used up.', reset(shown), remedy(shown, 'raise it'));
   return sentences(
     excess(shown, figures),
     ...partsOf(shown, figures),

@@ -33,7 +33,7 @@ export interface ChatOptions {
   readonly handing: AttachmentPlanner;
   readonly subscriptions: Subscriptions;
   readonly locks: MessageLocks;
-  readonly durationEstimates: DurationEstimates;
+  readonly durationEstimates: Pick<DurationEstimates, 'usual'>;
   /** Returns a model of the current catalog by its name. */
   readonly modelOf: (name: string) => Model | undefined;
   readonly observer: DeliveryObserver;

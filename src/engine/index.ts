@@ -1,7 +1,7 @@
 export type { Broadcast } from './cluster/broadcast.ts';
 export { KeptLease } from './cluster/kept-lease.ts';
 export type { Lease, Leases } from './cluster/leases.ts';
-export { createMembership, type Membership } from './cluster/membership.ts';
+export { Membership } from './cluster/membership.ts';
 export { Topic } from './cluster/topic.ts';
 export { withLease } from './cluster/with-lease.ts';
 export type { DueJob, Job, JobRun } from './jobs/job.ts';

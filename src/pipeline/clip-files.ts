@@ -7,46 +7,13 @@ import type { ClipStorage, FilesOfClips } from '../storage/index.ts';
 import { isFetching, type Task, type TaskId } from '../tasks/index.ts';
 import type { Clip, UpstreamId, VideoRequest, VideoService } from '../videos/index.ts';
 
-/**
- * The clip files on this machine. Replicas should share one folder, or a bucket. Where they do not, or the folder was
- * lost, a clip is downloaded again from the service, which does not bill downloads and keeps its results for some hours.
- */
-export interface Clips {
-  /**
-   * Downloads the clip of a task that has none yet. @returns `null` while another process downloads it.
-   * @throws the errors of {@link VideoService.download}
-   */
-  fetch(task: MadeTask, signal?: AbortSignal): Promise<Clip | null>;
-  /**
-   * Returns the clip of a task, downloading it again where its file is missing; `undefined` when the task has no clip,
-   * or its file is missing and it has no upstream id.
-   * @throws the errors of {@link VideoService.download} when it cannot be downloaded again.
-   */
-  find(task: FoundTask): Promise<Clip | undefined>;
-  /** Lists the files of all clips on this machine, for {@link remove}. */
-  list(): Promise<FilesOfClips>;
-  /**
-   * Deletes the clip of a removed task with everything made from it, such as fitted copies. Idempotent.
-   * @param files listed after the removal was recorded. Default: listed for this call.
-   * @throws `timed_out`, retryable, while another process downloads it; the errors of the file system.
-   */
-  remove(id: TaskId, files?: FilesOfClips): Promise<void>;
-  /**
-   * Stores a clip whose storage failed before, downloading it again where it is not on this machine.
-   * @param current reads the task, which may have changed.
-   * @returns `false`, where another process is at it, or the clip is still to be fetched.
-   * @throws `storage_unavailable`; the errors of {@link VideoService.download}
-   */
-  store(id: TaskId, current: () => Promise<Task | undefined>): Promise<boolean>;
-}
-
 /** Task whose clip the service has. */
 type MadeTask = Pick<Task, 'id' | 'request'> & { readonly upstreamId: UpstreamId };
 
 /** What says where the clip of a task is. */
 type FoundTask = Pick<Task, 'id' | 'request' | 'clip' | 'upstreamId'>;
 
-/** Options of {@link createClips}. */
+/** Options of {@link Clips}. */
 export interface ClipsOptions {
   readonly videos: { readonly of: (request: VideoRequest) => Pick<VideoService, 'download'> };
   readonly leases: Leases;
@@ -64,12 +31,11 @@ const RECHECK_MS = 250;
 /** Timeout for the download of another process. */
 const WAIT_TIMEOUT_MS = 60_000;
 
-/** Creates the {@link Clips} of a storage. */
-export function createClips(options: ClipsOptions): Clips {
-  return new StoredClips(options);
-}
-
-class StoredClips implements Clips {
+/**
+ * The clip files on this machine. Replicas should share one folder, or a bucket. Where they do not, or the folder was
+ * lost, a clip is downloaded again from the service, which does not bill downloads and keeps its results for some hours.
+ */
+export class Clips {
   readonly #options: ClipsOptions;
   readonly #downloads = new SingleFlight<TaskId, Clip>();
 
@@ -77,6 +43,10 @@ class StoredClips implements Clips {
     this.#options = options;
   }
 
+  /**
+   * Downloads the clip of a task that has none yet. @returns `null` while another process downloads it.
+   * @throws the errors of {@link VideoService.download}
+   */
   async fetch({ id, request, upstreamId }: MadeTask, signal?: AbortSignal): Promise<Clip | null> {
     const { videos, storage, isRemoved } = this.#options;
     const path = storage.pathOf(id);
@@ -88,6 +58,11 @@ class StoredClips implements Clips {
     });
   }
 
+  /**
+   * Returns the clip of a task, downloading it again where its file is missing; `undefined` when the task has no clip,
+   * or its file is missing and it has no upstream id.
+   * @throws the errors of {@link VideoService.download} when it cannot be downloaded again.
+   */
   async find({ id, request, clip, upstreamId }: FoundTask): Promise<Clip | undefined> {
     const { storage, logger } = this.#options;
     if (clip === undefined) return undefined;
@@ -101,10 +76,16 @@ class StoredClips implements Clips {
     return found === null ? again : again.catch(() => Promise.reject(found));
   }
 
+  /** Lists the files of all clips on this machine, for {@link remove}. */
   list(): Promise<FilesOfClips> {
     return this.#options.storage.list();
   }
 
+  /**
+   * Deletes the clip of a removed task with everything made from it, such as fitted copies. Idempotent.
+   * @param files listed after the removal was recorded. Default: listed for this call.
+   * @throws `timed_out`, retryable, while another process downloads it; the errors of the file system.
+   */
   async remove(id: TaskId, files?: FilesOfClips): Promise<void> {
     const waiting = { ...this.#leaseOf(id), retryMs: RECHECK_MS, timeoutMs: WAIT_TIMEOUT_MS };
     const removed = await withLease(waiting, async () => {
@@ -114,6 +95,12 @@ class StoredClips implements Clips {
     if (removed === null) throw busy(`removing the clip of task ${id}`);
   }
 
+  /**
+   * Stores a clip whose storage failed before, downloading it again where it is not on this machine.
+   * @param current reads the task, which may have changed.
+   * @returns `false`, where another process is at it, or the clip is still to be fetched.
+   * @throws `storage_unavailable`; the errors of {@link VideoService.download}
+   */
   async store(id: TaskId, current: () => Promise<Task | undefined>): Promise<boolean> {
     const { videos, storage } = this.#options;
     const stored = await withLease(this.#leaseOf(id), async ({ signal }) => {

@@ -1,5 +1,5 @@
 export { approvalSweep } from './approval-sweep.ts';
-export { type Clips, type ClipsOptions, createClips } from './clip-files.ts';
+export { Clips, type ClipsOptions } from './clip-files.ts';
 export {
   type Draft,
   Drafts,
@@ -15,14 +15,13 @@ export { StoryboardPacing } from './pacing.ts';
 export { createPoller, isWorthWaiting, PollCache, type PollerOptions, type ProgressObserver } from './poll.ts';
 export { ensureDeliveries, reconciliation, resume } from './reconcile.ts';
 export { type FurtherWrites, type RecordedAll, type TaskObserver, TaskRepository } from './repository.ts';
-export { createSubmitter, type SubmitterOptions } from './submit.ts';
+export { Submitter, type SubmitterOptions } from './submit.ts';
 export { memberIdOf, memberIds, retryKey, taskIdOf } from './task-ids.ts';
 export {
-  createTaskService,
   type Decision,
   type Submission,
-  type TaskService,
+  TaskService,
   type TaskServiceOptions,
 } from './task-service.ts';
-export { createUpstreamIds, type ServiceKey, type UpstreamIds } from './upstream-ids.ts';
+export { type ServiceKey, UpstreamIds } from './upstream-ids.ts';
 export { type VisibleScope, visibleEntries } from './visible-history.ts';

@@ -1,5 +1,5 @@
 import type { Job, Store } from '../engine/index.ts';
-import { readTasks, stateIndex, type Task, type TaskId } from '../tasks/index.ts';
+import { readEntries, stateIndex, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamId } from '../videos/index.ts';
 import { scheduleNext } from './next-job.ts';
 import type { TaskObserver } from './repository.ts';
@@ -76,8 +76,8 @@ export class LostCreates {
   }
 
   async #tasksIn(state: Task['state']): Promise<readonly Task[]> {
-    const ids = (await this.#deps.store.scan(stateIndex(state), { limit: MAX_TASKS })).map(({ member }) => member);
-    return readTasks(this.#deps.store, ids);
+    const { store } = this.#deps;
+    return readEntries(store, await store.scan(stateIndex(state), { limit: MAX_TASKS }));
   }
 
   /** Returns what was lost and waits for a decision. */

@@ -1,11 +1,11 @@
 import {
+  APPROVAL_TTL_MS,
   type ApprovalRequest,
   boughtState,
   type Origin,
   type Price,
   type Purchase,
   type Refunds,
-  requestAt,
   type SetKind,
   type SetPlace,
   type Task,
@@ -84,5 +84,10 @@ function taskOf(
   const task = { revision: 1, id, ...of, money, createdAtMs: nowMs, sends: 0, unsentTries: 0 };
   if (approval === undefined) return { ...task, state: boughtState(task), presented: true };
   // In the outbox until its approvers are notified. Nothing is bought yet.
-  return { ...task, state: 'requested', presented: false, approval: requestAt(nowMs, approval) };
+  return {
+    ...task,
+    state: 'requested',
+    presented: false,
+    approval: { ...approval, expiresAtMs: nowMs + APPROVAL_TTL_MS },
+  };
 }

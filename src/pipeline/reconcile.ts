@@ -4,7 +4,7 @@ import { pagesOf } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { retry } from '../retry.ts';
-import { OUTBOX, readTasks, rowOf, stateIndex, statesWhere } from '../tasks/index.ts';
+import { OUTBOX, readEntries, readTasks, rowOf, stateIndex, statesWhere } from '../tasks/index.ts';
 import type { VideoRequest } from '../videos/index.ts';
 import { deliverQueue, notifyQueue, serviceQueue } from './next-job.ts';
 import type { PollPace } from './poll.ts';
@@ -77,11 +77,7 @@ export async function ensureDeliveries({ store, queue, clock }: Upkeep, bounds: 
   const lost = new Map<QueueName, number>();
   let there = 0;
   for await (const page of pagesOf(store, OUTBOX, bounds)) {
-    const tasks = await readTasks(
-      store,
-      page.map(({ member }) => member),
-    );
-    const waiting = tasks.filter(({ presented }) => !presented);
+    const waiting = (await readEntries(store, page)).filter(({ presented }) => !presented);
     for (const [name, group] of Map.groupBy(waiting, deliverQueue)) {
       const [first] = group;
       if (first === undefined) continue;

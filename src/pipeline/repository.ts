@@ -34,7 +34,7 @@ import {
 import type { UpstreamId, VideoRequest } from '../videos/index.ts';
 import { exceededLimits, type OverBudget } from './over-budget.ts';
 import { memberIds } from './task-ids.ts';
-import { createUpstreamIds, type ServiceKey, type UpstreamIds } from './upstream-ids.ts';
+import { type ServiceKey, UpstreamIds } from './upstream-ids.ts';
 
 /** Observes tasks. Called after the commit; must not throw. */
 export interface TaskObserver {
@@ -59,17 +59,12 @@ export interface RecordedAll extends Omit<Recorded, 'task'> {
 }
 
 type Claim =
-  /** The task is new; `task` is its record. */
-  | { readonly kind: 'taken'; readonly task: Task }
+  /** The tasks are new; `task` is the first one. */
+  | { readonly kind: 'taken'; readonly task: Task; readonly tasks: readonly Task[] }
   /** A task of that id exists; `task` is its current record. */
   | { readonly kind: 'known'; readonly task: Task }
   /** No such task exists, and a limit is reached, or the price is over a budget. */
   | ({ readonly kind: 'refused' } & Refusal);
-
-type SetClaim =
-  /** The tasks are new; `task` is the first one. */
-  | { readonly kind: 'taken'; readonly task: Task; readonly tasks: readonly Task[] }
-  | Exclude<Claim, { readonly kind: 'taken' }>;
 
 /** Reason for refusing a new task. */
 export type Refusal =
@@ -114,7 +109,7 @@ export class TaskRepository {
   /** @param keyOf identifies a video service, such as by its base URL: ids of two services may be the same. */
   constructor(store: Store, keyOf: ServiceKey = () => '') {
     this.#store = store;
-    this.#upstreamIds = createUpstreamIds(store, keyOf);
+    this.#upstreamIds = new UpstreamIds(store, keyOf);
   }
 
   /** Adds an observer, called after each write, in the order of subscription. */
@@ -132,22 +127,16 @@ export class TaskRepository {
   }
 
   /**
-   * Stores a new task unless one of that id exists, a limit is reached or its price is over a budget. Atomic: concurrent
-   * claims, on any number of replicas, exceed no limit. Default: no limits on the number of tasks.
+   * Stores the tasks of one order, all of them or none, unless one of the first one's id exists, a limit is reached or the
+   * price is over a budget. Atomic: concurrent claims, on any number of replicas, exceed no limit. They count as one towards
+   * the limits on the number of tasks. The first one guards the others: no other order has their ids.
+   * @param limits Default: none on the number of tasks.
    */
-  async claim(claimed: Task, limits = NO_LIMITS): Promise<Claim> {
-    return this.claimAll([claimed], limits);
-  }
-
-  /**
-   * Stores the tasks of one order, all of them or none, as {@link claim} does; they count as one towards the limits on the
-   * number of tasks. The first one guards the others: no other order has their ids.
-   */
-  async claimAll(
+  async claim(
     claimed: readonly Task[],
     limits = NO_LIMITS,
     { isUnasked = false, judgedBy = [] }: ClaimOptions = {},
-  ): Promise<SetClaim> {
+  ): Promise<Claim> {
     const [first] = claimed;
     if (first === undefined) throw new TypeError('claiming an order without a task');
     const counted = claimed.map(recount);
@@ -157,7 +146,7 @@ export class TaskRepository {
     const root = original === undefined ? (first.retryOf ?? null) : rootOf(original);
     let bounds = boundsOf(limits, first);
     /** Returns why no task is claimed, or `undefined` where nothing refuses it now, with the bounds of the next try. */
-    const refused = async (): Promise<SetClaim | undefined> => {
+    const refused = async (): Promise<Claim | undefined> => {
       const known = await this.get(first.id);
       if (known !== undefined) return { kind: 'known', task: known };
       if (await this.#isOutdated(judgedBy)) return { kind: 'refused', outdated: true };
@@ -169,7 +158,7 @@ export class TaskRepository {
       return over === null ? undefined : { kind: 'refused', over };
     };
     if (isUnasked) return (await refused()) ?? { kind: 'refused', isUnasked };
-    const attempt = async (): Promise<Attempt<SetClaim>> => {
+    const attempt = async (): Promise<Attempt<Claim>> => {
       const { tasks, ...versions } = await numbered(this.#store, counted, root);
       const change = merged(tasks.map((task) => toChange(null, task)));
       return {

@@ -50,7 +50,7 @@ function idempotencyKeyOf({ id, sends }: Task): string {
   return sends <= 2 ? id : `${id}:${sends}`;
 }
 
-/** Options of {@link createSubmitter}. */
+/** Options of {@link Submitter}. */
 export interface SubmitterOptions {
   readonly repository: TaskRepository;
   readonly videos: VideoServices;
@@ -58,7 +58,7 @@ export interface SubmitterOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
-  readonly membership: Membership;
+  readonly membership: Pick<Membership, 'owner' | 'isAlive' | 'isGone'>;
   readonly observer: RetryObserver;
   /** Lets the shots of a storyboard start a few at a time. */
   readonly pacing: Pick<StoryboardPacing, 'mayStart'>;
@@ -68,19 +68,15 @@ export interface SubmitterOptions {
   readonly firstPollMs: number;
 }
 
-/**
- * Creates the job handler of the `send` queue, which takes a claimed task through its POST. The record says `sending`
- * before a byte leaves, and a replica that finds it so after its sender died turns it into `uncertain`: nothing is ever
- * submitted twice automatically.
- */
-export function createSubmitter(options: SubmitterOptions): JobHandler {
-  return new Submitter(options).run;
-}
-
 /** Delay before another check whether a shot may be sent; its job is also brought forward when an earlier shot ends. */
 const PACED_RECHECK_MS = 10_000;
 
-class Submitter {
+/**
+ * The jobs of the `send` queue, which take a claimed task through its POST. The record says `sending` before a byte
+ * leaves, and a replica that finds it so after its sender died turns it into `uncertain`: nothing is ever submitted twice
+ * automatically.
+ */
+export class Submitter {
   readonly #options: SubmitterOptions;
   /**
    * Outcome of the last POST that this process may have sent for a task, as the event to record: `lost` until it is

@@ -1,5 +1,5 @@
 import { type Clock, within } from '../clock.ts';
-import type { IndexEntry, Store, WorkQueue } from '../engine/index.ts';
+import type { Store, WorkQueue } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type Person,
   type Price,
   type Refunds,
+  readEntries,
   readTasks,
   type Task,
   type TaskEvent,
@@ -83,52 +84,7 @@ export interface Decision {
   readonly forbidden?: readonly PolicyRefusal[];
 }
 
-/** Creates each task once, tracks it to its end and returns stored tasks. */
-export interface TaskService {
-  /**
-   * Claims the order's key and schedules its submission, or the request for its approval; of a set, all tasks or none. An
-   * order whose key was claimed before is never refused.
-   * @param settings those of the team by which the order was judged: it is refused where they have changed. Default: they are read.
-   */
-  submit(order: Order, settings?: TeamSettings): Promise<Submission>;
-  get(id: TaskId): Promise<Task | undefined>;
-  /**
-   * Returns a team's task by id (the caller checks who may see it), or by a prefix of its id (at least 4 characters)
-   * among the latest 1,000 that the viewer may see; undefined when none or several match.
-   */
-  find(scope: VisibleScope, id: string): Promise<Task | undefined>;
-  /** Returns the tasks that the viewer may see, newest first. */
-  history(scope: VisibleScope, page: HistoryPage): Promise<readonly Task[]>;
-  /** Returns open tasks, newest first, at most `limit`. */
-  open(scope: OpenScope, limit: number): Promise<readonly Task[]>;
-  /** Cancels a task: prevents its submission if it was not sent yet, else polls it on quietly. */
-  cancel(id: TaskId, by: Person): Promise<Decision>;
-  /** Withdraws a task's request for approval; that of a set with all of its tasks. */
-  withdraw(id: TaskId, by: Person): Promise<Decision>;
-  /**
-   * Submits an uncertain task again if it was sent `afterSends` times so far (a second press changes nothing) and its
-   * price is within every budget of the month.
-   */
-  resubmit(id: TaskId, by: Person, resubmission: Resubmission): Promise<Decision>;
-  /** Dismisses an uncertain task: it stays uncertain and is closed. */
-  leave(id: TaskId, by: Person): Promise<Decision>;
-  /**
-   * Assigns an uncertain task the id that a user found in the service's console, and polls it. Changes nothing where it
-   * throws.
-   * @param surface through which it was entered. Default: the form.
-   * @throws `task_unknown` where the service reports no task of that id, `id_taken` where another task has it,
-   * `id_attempts` after five attempts in an hour.
-   */
-  identify(id: TaskId, by: Person, upstreamId: UpstreamId, surface?: Surface): Promise<Decision>;
-  /** Reclaims the clip of a cancelled task, or one whose message was deleted. */
-  want(id: TaskId, by: Person): Promise<Decision>;
-  /** Retries immediately to fetch a clip that could not be fetched, or whose next attempt is scheduled. */
-  refetch(id: TaskId, by: Person): Promise<Decision>;
-  /** Schedules the jobs of all open tasks, for the start of a process. @returns the number of open tasks. */
-  resume(): Promise<number>;
-}
-
-/** Options of {@link createTaskService}. */
+/** Options of {@link TaskService}. */
 export interface TaskServiceOptions {
   readonly store: Store;
   readonly repository: TaskRepository;
@@ -157,12 +113,8 @@ const RECHECK_MS = 1_000;
 /** Timeout of the service's lookup of an entered id: a user is waiting. */
 const LOOKUP_TIMEOUT_MS = 2_000;
 
-/** Creates the task service on a store and a queue. */
-export function createTaskService(options: TaskServiceOptions): TaskService {
-  return new Service(options);
-}
-
-class Service implements TaskService {
+/** Creates each task once, tracks it to its end and returns stored tasks. */
+export class TaskService {
   readonly #options: TaskServiceOptions;
   readonly #audit: AuditTrail;
 
@@ -171,18 +123,23 @@ class Service implements TaskService {
     this.#audit = new AuditTrail(options.store, options.clock);
   }
 
-  async submit(order: Order, read?: TeamSettings): Promise<Submission> {
+  /**
+   * Claims the order's key and schedules its submission, or the request for its approval; of a set, all tasks or none. An
+   * order whose key was claimed before is never refused.
+   * @param settings those of the team by which the order was judged: it is refused where they have changed. Default: they are read.
+   */
+  async submit(order: Order, settings?: TeamSettings): Promise<Submission> {
     const { repository, queue, clock, limits = NO_LIMITS, refunds } = this.#options;
     const id = taskIdOf(order.key);
     await this.#assertClaimable(id, order);
     const { origin, isUnasked } = order;
-    const settings = read ?? (await this.#settingsOf(origin));
-    const { purchase, paused, forbidden } = purchaseAt(clock.now(), order, settings);
+    const judgedBy = settings ?? (await this.#settingsOf(origin));
+    const { purchase, paused, forbidden } = purchaseAt(clock.now(), order, judgedBy);
     const isRefused = paused !== null || forbidden.length > 0;
     if (isRefused && (await this.get(id)) === undefined)
       return { ok: false, ...(paused === null ? { forbidden } : { paused }) };
-    const conditions = { isUnasked, judgedBy: [settingsUnchanged(origin, settings)] };
-    const claim = await repository.claimAll(tasksOf(order, purchase, refunds), limits, conditions);
+    const conditions = { isUnasked, judgedBy: [settingsUnchanged(origin, judgedBy)] };
+    const claim = await repository.claim(tasksOf(order, purchase, refunds), limits, conditions);
     if (claim.kind === 'refused') {
       if ('outdated' in claim) return this.#outdated(order);
       const { kind: _kind, ...refusal } = claim;
@@ -201,6 +158,10 @@ class Service implements TaskService {
     return this.#options.repository.get(id);
   }
 
+  /**
+   * Returns a team's task by id (the caller checks who may see it), or by a prefix of its id (at least 4 characters)
+   * among the latest 1,000 that the viewer may see; undefined when none or several match.
+   */
   async find(scope: VisibleScope, id: string): Promise<Task | undefined> {
     const { platform, team } = scope;
     const exact = await this.get(id as TaskId);
@@ -211,24 +172,34 @@ class Service implements TaskService {
     return only === undefined || another !== undefined ? undefined : this.get(only.member as TaskId);
   }
 
+  /** Returns the tasks that the viewer may see, newest first. */
   async history(scope: VisibleScope, page: HistoryPage): Promise<readonly Task[]> {
-    return this.#load(await visiblePage(this.#options.store, scope, page));
+    const { store } = this.#options;
+    return readEntries(store, await visiblePage(store, scope, page));
   }
 
+  /** Returns open tasks, newest first, at most `limit`. */
   async open({ platform, team, channel, user }: OpenScope, limit: number): Promise<readonly Task[]> {
     const index =
       channel === undefined ? openIndex(platform, team, user) : channelOpenIndex({ platform, team, channel });
-    return this.#load(await this.#options.store.scan(index, { limit }));
+    const { store } = this.#options;
+    return readEntries(store, await store.scan(index, { limit }));
   }
 
+  /** Cancels a task: prevents its submission if it was not sent yet, else polls it on quietly. */
   cancel(id: TaskId, by: Person): Promise<Decision> {
     return this.#decide(id, by, { kind: 'cancel', by, atMs: this.#options.clock.now() });
   }
 
+  /** Withdraws a task's request for approval; that of a set with all of its tasks. */
   withdraw(id: TaskId, by: Person): Promise<Decision> {
     return this.#decide(id, by, { kind: 'decline', how: 'withdrawn', by, atMs: this.#options.clock.now() });
   }
 
+  /**
+   * Submits an uncertain task again if it was sent `afterSends` times so far (a second press changes nothing) and its
+   * price is within every budget of the month.
+   */
   async resubmit(id: TaskId, by: Person, resubmission: Resubmission): Promise<Decision> {
     const { afterSends, price } = resubmission;
     const task = await this.get(id);
@@ -245,10 +216,18 @@ class Service implements TaskService {
     return decision.outdated === true ? this.resubmit(id, by, resubmission) : decision;
   }
 
+  /** Dismisses an uncertain task: it stays uncertain and is closed. */
   leave(id: TaskId, by: Person): Promise<Decision> {
     return this.#decide(id, by, { kind: 'leave', by });
   }
 
+  /**
+   * Assigns an uncertain task the id that a user found in the service's console, and polls it. Changes nothing where it
+   * throws.
+   * @param surface through which it was entered. Default: the form.
+   * @throws `task_unknown` where the service reports no task of that id, `id_taken` where another task has it,
+   * `id_attempts` after five attempts in an hour.
+   */
   async identify(id: TaskId, by: Person, upstreamId: UpstreamId, surface?: Surface): Promise<Decision> {
     const { store, clock } = this.#options;
     const event = { kind: 'identify', upstreamId, atMs: clock.now() } as const;
@@ -261,10 +240,12 @@ class Service implements TaskService {
     return this.#decide(id, by, event, { surface });
   }
 
+  /** Reclaims the clip of a cancelled task, or one whose message was deleted. */
   want(id: TaskId, by: Person): Promise<Decision> {
     return this.#decide(id, by, { kind: 'want' });
   }
 
+  /** Retries immediately to fetch a clip that could not be fetched, or whose next attempt is scheduled. */
   async refetch(id: TaskId, by: Person): Promise<Decision> {
     const { queue, clock } = this.#options;
     const decision = await this.#decide(id, by, { kind: 'refetch' });
@@ -274,6 +255,7 @@ class Service implements TaskService {
     return { done: true, task: decision.task };
   }
 
+  /** Schedules the jobs of all open tasks, for the start of a process. @returns the number of open tasks. */
   async resume(): Promise<number> {
     return (await ensureOpenTasks(this.#options, { pace: this.#options.pace })).there;
   }
@@ -292,13 +274,6 @@ class Service implements TaskService {
     const outdated = await this.#settingsOf(order.origin);
     const { paused, forbidden } = purchaseAt(this.#options.clock.now(), order, outdated);
     return { ok: false, outdated, paused, forbidden };
-  }
-
-  #load(entries: readonly IndexEntry[]): Promise<readonly Task[]> {
-    return readTasks(
-      this.#options.store,
-      entries.map(({ member }) => member),
-    );
   }
 
   async #decide(

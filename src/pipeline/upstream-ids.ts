@@ -2,24 +2,11 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { type Change, collection, type IndexWrite, type Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
-import { isContentRemoved, readTasks, type Task, type TaskId } from '../tasks/index.ts';
+import { isContentRemoved, readEntries, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamId, VideoRequest } from '../videos/index.ts';
 
 /** Writes that keep the index in step with a task. */
 type IdWrites = Required<Pick<Change, 'records' | 'index'>>;
-
-/** Index from the video service's task ids to ours: an id belongs to one task. */
-export interface UpstreamIds {
-  /**
-   * Returns the writes to commit together with a task's change, so that no two tasks hold one id.
-   * @throws `id_taken` when another task holds the id that `after` takes.
-   */
-  writes(before: Task, after: Task): Promise<IdWrites>;
-  /** @param of a request of the service that gave the id; `{}` for the only one. */
-  holder(id: UpstreamId, of: OfService): Promise<TaskId | undefined>;
-  /** Returns the tasks that hold ids of a service, in the order of `ids`; undefined for an id that none holds. */
-  holders(ids: readonly UpstreamId[], of: OfService): Promise<readonly (TaskId | undefined)[]>;
-}
 
 type OfService = Pick<VideoRequest, 'service'>;
 
@@ -60,47 +47,67 @@ const HOUR_MS = 3_600_000;
 /** Limit on entered ids per task and hour, against guessing the id of another user's task. */
 const MAX_ATTEMPTS_PER_HOUR = 5;
 
-/** Creates the index on a store. */
-export function createUpstreamIds(store: Store, serviceKey: ServiceKey): UpstreamIds {
-  const holders = async (ids: readonly UpstreamId[], of: OfService): Promise<readonly (TaskId | undefined)[]> => {
-    if (ids.length === 0) return [];
-    const service = serviceKey(of);
-    const found = await upstreamHolders.getMany(
-      store,
-      ids.map((id) => ({ service, id })),
-    );
-    return Promise.all(ids.map(async (id, at) => found[at]?.task ?? removedHolder(store, service, id)));
-  };
-  const holder = async (id: UpstreamId, of: OfService): Promise<TaskId | undefined> => (await holders([id], of))[0];
+/** Index from the video service's task ids to ours: an id belongs to one task. */
+export class UpstreamIds {
+  readonly #store: Store;
+  readonly #serviceKey: ServiceKey;
+
+  constructor(store: Store, serviceKey: ServiceKey) {
+    this.#store = store;
+    this.#serviceKey = serviceKey;
+  }
+
+  /** @param of a request of the service that gave the id; `{}` for the only one. */
+  async holder(id: UpstreamId, of: OfService): Promise<TaskId | undefined> {
+    return (await this.holders([id], of))[0];
+  }
+
+  /** Returns the tasks that hold ids of a service, in the order of `ids`; undefined for an id that none holds. */
+  async holders(ids: readonly UpstreamId[], of: OfService): Promise<readonly (TaskId | undefined)[]> {
+    const service = this.#serviceKey(of);
+    const keys = ids.map((id) => ({ service, id }));
+    const found = await upstreamHolders.getMany(this.#store, keys);
+    return Promise.all(ids.map(async (id, at) => found[at]?.task ?? this.#removedHolder({ service, id })));
+  }
+
+  /**
+   * Returns the writes to commit together with a task's change, so that no two tasks hold one id.
+   * @throws `id_taken` when another task holds the id that `after` takes.
+   */
+  async writes(before: Task, after: Task): Promise<IdWrites> {
+    if (isContentRemoved(after) && !isContentRemoved(before)) return this.#moved(after, after.upstreamId);
+    if (before.upstreamId === after.upstreamId) return NOTHING;
+    const given = before.upstreamId;
+    const service = this.#serviceKey(after.request);
+    const isOurs = given !== undefined && (await this.holder(given, after.request)) === after.id;
+    const left = isOurs ? [upstreamHolders.overwriting({ service, id: given }, null)] : [];
+    const index = isOurs ? [entryOf(keyOf({ service, id: given }), after.id, false)] : [];
+    if (after.upstreamId === undefined) return { records: left, index };
+    const held = await this.holder(after.upstreamId, after.request);
+    if (held !== undefined && held !== after.id) throw taken(after.id);
+    const holding = upstreamHolders.overwriting({ service, id: after.upstreamId }, { revision: 1, task: after.id });
+    return { records: [...left, { ...holding, expected: held === undefined ? 'absent' : 1 }], index };
+  }
+
   /** Replaces the record of a removed task that holds an id by an entry of an index. */
-  const moved = async (task: Task, id: UpstreamId | undefined): Promise<IdWrites> => {
-    const held = id === undefined ? undefined : await holder(id, task.request);
-    const service = serviceKey(task.request);
-    if (id === undefined || (held !== undefined && held !== task.id)) return { records: [], index: [] };
+  async #moved(task: Task, id: UpstreamId | undefined): Promise<IdWrites> {
+    const held = id === undefined ? undefined : await this.holder(id, task.request);
+    const service = this.#serviceKey(task.request);
+    if (id === undefined || (held !== undefined && held !== task.id)) return NOTHING;
     return {
       records: [upstreamHolders.overwriting({ service, id }, null)],
       index: [entryOf(keyOf({ service, id }), task.id, true)],
     };
-  };
-  return {
-    holder,
-    holders,
-    async writes(before, after) {
-      if (isContentRemoved(after) && !isContentRemoved(before)) return moved(after, after.upstreamId);
-      if (before.upstreamId === after.upstreamId) return { records: [], index: [] };
-      const given = before.upstreamId;
-      const service = serviceKey(after.request);
-      const isOurs = given !== undefined && (await holder(given, after.request)) === after.id;
-      const left = isOurs ? [upstreamHolders.overwriting({ service, id: given }, null)] : [];
-      const index = isOurs ? [entryOf(keyOf({ service, id: given }), after.id, false)] : [];
-      if (after.upstreamId === undefined) return { records: left, index };
-      const held = await holder(after.upstreamId, after.request);
-      if (held !== undefined && held !== after.id) throw taken(after.id);
-      const holding = upstreamHolders.overwriting({ service, id: after.upstreamId }, { revision: 1, task: after.id });
-      return { records: [...left, { ...holding, expected: held === undefined ? 'absent' : 1 }], index };
-    },
-  };
+  }
+
+  async #removedHolder(of: UpstreamKey): Promise<TaskId | undefined> {
+    const { index, score } = bucketOf(keyOf(of));
+    const tasks = await readEntries(this.#store, await this.#store.scan(index, { min: score, max: score }));
+    return tasks.find(({ upstreamId }) => upstreamId === of.id)?.id;
+  }
 }
+
+const NOTHING: IdWrites = { records: [], index: [] };
 
 /** Number of the indexes of removed tasks by their ids: Redis stores one of up to 128 entries in a fifth of the memory. */
 const BUCKETS = 2_048;
@@ -120,16 +127,6 @@ function bucketOf(key: string): { readonly index: string; readonly score: number
     // 52 bits: a score is a double.
     score: Number.parseInt(key.slice(4, 17), 16),
   };
-}
-
-async function removedHolder(store: Store, service: string, id: UpstreamId): Promise<TaskId | undefined> {
-  const { index, score } = bucketOf(keyOf({ service, id }));
-  const found = await store.scan(index, { min: score, max: score });
-  const tasks = await readTasks(
-    store,
-    found.map(({ member }) => member),
-  );
-  return tasks.find(({ upstreamId }) => upstreamId === id)?.id;
 }
 
 /**

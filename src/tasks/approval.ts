@@ -28,11 +28,6 @@ export type ApprovalRequest = Pick<Approval, 'above' | 'askedOf' | 'isPromptShow
 /** Time for an approval in milliseconds: a request expires then. */
 export const APPROVAL_TTL_MS = 24 * 3_600_000;
 
-/** Returns the request for approval of a task claimed at a time, in ms since the Unix epoch. */
-export function requestAt(nowMs: number, request: ApprovalRequest): Approval {
-  return { ...request, expiresAtMs: nowMs + APPROVAL_TTL_MS };
-}
-
 /** End of a request for approval without one. */
 export interface Declined {
   /** `repriced`: the price rose before the approval; the requester is offered the new one. */

@@ -14,61 +14,65 @@ export interface UsualDuration {
   readonly toMs: number;
 }
 
-/** Estimates of clip durations, from finished clips. */
-export interface DurationEstimates {
-  /** Returns the usual duration for a model; `null` until three of its clips are finished. Reads no store. */
-  usual(model: string): UsualDuration | null;
-  /** Records the time for which a clip of the model was made. */
-  learn(model: string, durationMs: number): Promise<void>;
-}
+/** Durations in milliseconds, by model. */
+type Samples = Readonly<Record<string, readonly number[]>>;
 
-const durations = collection<'by model', Readonly<Record<string, readonly number[]>>>({
+const durations = collection<'by model', Samples>({
   name: 'durations',
   holds: 'generation times by model',
   personal: 'nobody',
 });
 
-/** Loads the stored durations. Updates are not atomic: a lost one costs a single sample. */
-export async function createDurationEstimates(store: Pick<Store, 'keyv'>): Promise<DurationEstimates> {
-  const read = async () => Object.entries((await durations.get(store, 'by model')) ?? {});
-  const known = new Map(await read());
-  let last: Promise<void> = Promise.resolve();
+/** Estimates of clip durations, from finished clips. Updates are not atomic: a lost one costs a single sample. */
+export class DurationEstimates implements TaskObserver {
+  readonly #store: Pick<Store, 'keyv'>;
+  readonly #logger: Logger;
+  #known: Samples = {};
+  #last: Promise<void> = Promise.resolve();
 
-  const learn = async (model: string, durationMs: number): Promise<void> => {
-    // Other processes write durations, too.
-    for (const [name, found] of await read()) known.set(name, found);
-    known.set(model, [...(known.get(model) ?? []), durationMs].slice(-MAX_SAMPLES));
-    await durations.set(store, 'by model', Object.fromEntries(known));
-  };
+  private constructor(store: Pick<Store, 'keyv'>, logger: Logger) {
+    this.#store = store;
+    this.#logger = logger;
+  }
 
-  return {
-    usual(model) {
-      const samples = known.get(model) ?? [];
-      if (samples.length < MIN_SAMPLES) return null;
-      const sorted = samples.toSorted((a, b) => a - b);
-      return { fromMs: quantile(sorted, 0.25), toMs: quantile(sorted, 0.75) };
-    },
-    learn(model, durationMs) {
-      const learned = last.then(() => learn(model, durationMs));
-      last = learned.catch(() => undefined);
-      return learned;
-    },
-  };
-}
+  /** Loads the stored durations. */
+  static async load(store: Pick<Store, 'keyv'>, logger: Logger): Promise<DurationEstimates> {
+    const estimates = new DurationEstimates(store, logger);
+    estimates.#known = await estimates.#read();
+    return estimates;
+  }
 
-/** Returns an observer that records the duration of every finished clip. */
-export function learningDurations(estimates: DurationEstimates, logger: Logger): TaskObserver {
-  return {
-    changed(task, event) {
-      const durationMs = event === 'completed' ? durationOf(task) : null;
-      if (durationMs === null) return;
-      estimates
-        .learn(task.request.model, durationMs)
-        .catch((thrown: unknown) =>
-          logger.warn({ event: 'clip_duration_not_stored', err: thrown }, 'failed to store the duration of a clip'),
-        );
-    },
-  };
+  /** Returns the usual duration for a model; `null` until three of its clips are finished. Reads no store. */
+  usual(model: string): UsualDuration | null {
+    const samples = this.#known[model] ?? [];
+    if (samples.length < MIN_SAMPLES) return null;
+    const sorted = samples.toSorted((a, b) => a - b);
+    return { fromMs: quantile(sorted, 0.25), toMs: quantile(sorted, 0.75) };
+  }
+
+  /** Records the time for which a clip of the model was made. */
+  learn(model: string, durationMs: number): Promise<void> {
+    const learned = this.#last.then(async () => {
+      // Other processes write durations, too.
+      const known = { ...this.#known, ...(await this.#read()) };
+      this.#known = { ...known, [model]: [...(known[model] ?? []), durationMs].slice(-MAX_SAMPLES) };
+      await durations.set(this.#store, 'by model', this.#known);
+    });
+    this.#last = learned.catch(() => undefined);
+    return learned;
+  }
+
+  changed(task: Task, event: Parameters<TaskObserver['changed']>[1]): void {
+    const durationMs = event === 'completed' ? durationOf(task) : null;
+    if (durationMs === null) return;
+    this.learn(task.request.model, durationMs).catch((thrown: unknown) =>
+      this.#logger.warn({ event: 'clip_duration_not_stored', err: thrown }, 'failed to store the duration of a clip'),
+    );
+  }
+
+  async #read(): Promise<Samples> {
+    return (await durations.get(this.#store, 'by model')) ?? {};
+  }
 }
 
 /**

@@ -6,17 +6,11 @@ export {
   asOf,
   type Declined,
   isExpired,
-  requestAt,
 } from './approval.ts';
 export { attemptOf, isBehind } from './attempt.ts';
 export { comparisonOf, isBlind, labelAt, WAITS_FOR_OTHERS_MS } from './blind.ts';
 export { awaitsFrame, boughtState, type Dropped, type ShotEnd } from './chain.ts';
-export {
-  createDurationEstimates,
-  type DurationEstimates,
-  learningDurations,
-  type UsualDuration,
-} from './duration-estimates.ts';
+export { DurationEstimates, type UsualDuration } from './duration-estimates.ts';
 export { isPseudonym, newPseudonym, pseudonymsIn, withoutPerson } from './forgotten.ts';
 export {
   boardTakesIndex,
@@ -60,7 +54,7 @@ export {
   sumsOf,
 } from './money.ts';
 export { amountLeft, formatPrice, isAbove, isSamePrice, priceOf, sumOf, timesPrice, total } from './price.ts';
-export { isTask, readTask, readTasks, taskRecords } from './record-shape.ts';
+export { isTask, readEntries, readTask, readTasks, taskRecords } from './record-shape.ts';
 export { recount } from './recount.ts';
 export { isContentRemoved, type Removal, type RemovalReason } from './removal.ts';
 export {

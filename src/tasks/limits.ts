@@ -1,6 +1,6 @@
 import type { IndexBound, IndexEntry, Store } from '../engine/index.ts';
 import { channelHistoryIndex, channelOpenIndex, historyIndex, openIndex } from './indexes.ts';
-import { readTasks } from './record-shape.ts';
+import { readEntries } from './record-shape.ts';
 import { MAX_SET_SIZE, orderIdOf, type Task } from './task.ts';
 
 interface Limit {
@@ -85,10 +85,7 @@ export async function roomWithin(store: Store, limits: readonly BoundLimit[], no
 
 /** Returns the entries of an index without those of a set after its first one. */
 async function firstOfOrders(store: Store, entries: readonly IndexEntry[]): Promise<readonly IndexEntry[]> {
-  const tasks = await readTasks(
-    store,
-    entries.map(({ member }) => member),
-  );
+  const tasks = await readEntries(store, entries);
   const orderOf = new Map<string, string>(tasks.map((task) => [task.id, orderIdOf(task)]));
   const seen = new Set<string>();
   return entries.filter(({ member }) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { collection, type Store } from '../engine/index.ts';
+import { collection, type IndexEntry, type Store } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import { isoOf } from '../period.ts';
 import { WRITTEN } from './forgotten.ts';
@@ -89,6 +89,17 @@ export async function readTask(store: Pick<Store, 'keyv'>, id: TaskId): Promise<
 export async function readTasks(store: Pick<Store, 'keyv'>, ids: readonly string[]): Promise<readonly Task[]> {
   const found: readonly unknown[] = await taskRecords.getMany(store, ids as readonly TaskId[]);
   return found.filter((one, at): one is Task => isTask(one, ids[at])).map(wholeTask);
+}
+
+/** Reads the tasks that entries of an index name, as {@link readTasks} does. */
+export function readEntries(
+  store: Pick<Store, 'keyv'>,
+  entries: readonly Pick<IndexEntry, 'member'>[],
+): Promise<readonly Task[]> {
+  return readTasks(
+    store,
+    entries.map(({ member }) => member),
+  );
 }
 
 const NO_MEDIA: Task['request']['media'] = { image: [], audio: [], video: [] };

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '#src/clock.ts';
-import { createMembership } from '#src/engine/cluster/membership.ts';
+import { Membership } from '#src/engine/cluster/membership.ts';
 import { openQueue } from '#src/engine/queue/open.ts';
 import { queueNamesOf, type WorkQueue } from '#src/engine/queue/queue.ts';
 import { openStore } from '#src/engine/store/open.ts';
@@ -65,7 +65,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     concurrency: { send: 8, poll: 32, fetch: 4, deliver: 4, notify: 4, join: 1, frame: 1 },
     names: queueNamesOf([]),
   });
-  const membership = createMembership({ leases: store.leases, exclusive: store.exclusive, clock });
+  const membership = new Membership({ leases: store.leases, exclusive: store.exclusive, clock });
   await membership.join();
   const shared = { store, queue, videos, membership, clock, random, logger, pace };
   const { repository, tasks, createHandlers } = createPipeline({

@@ -13,7 +13,7 @@ import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
 import { importStatement } from '#src/money/statement/imports.ts';
 import { parseMapping, readStatement } from '#src/money/statement/read.ts';
 import { reconcileStatement } from '#src/money/statement/reconciliation.ts';
-import { createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
+import { UpstreamIds } from '#src/pipeline/upstream-ids.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -55,7 +55,7 @@ async function runBoth(into: string): Promise<void> {
 /** Writes the tasks of a month with their ledger entries. */
 async function fill(): Promise<void> {
   const store = await openStore(url, { logger: createLogger('error') });
-  const ids = createUpstreamIds(store, () => SERVICE);
+  const ids = new UpstreamIds(store, () => SERVICE);
   for (let from = 0; from < SENDS; from += 500) {
     const changes = Array.from({ length: 500 }, async (_, at) => {
       const number = from + at;
@@ -79,7 +79,7 @@ async function fill(): Promise<void> {
 /** Compares the books with the statement and stores the findings, as `npm run reconcile`. @returns the matches. */
 async function reconcile(store: Store): Promise<number> {
   const statement = await readStatement({ path: STATEMENT, mapping: parseMapping('id=task,amount=cost,at=time') });
-  const found = await reconcileStatement({ store, upstreamIds: createUpstreamIds(store, () => SERVICE) }, statement);
+  const found = await reconcileStatement({ store, upstreamIds: new UpstreamIds(store, () => SERVICE) }, statement);
   const audit = new AuditTrail(store, systemClock);
   await importStatement({ store, audit, clock: systemClock }, statement.hash, found);
   return found.months.reduce((sum, { matched }) => sum + matched, 0);

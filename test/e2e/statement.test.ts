@@ -49,7 +49,7 @@ async function open(url: string, { onTestFinished }: Pick<TestContext, 'onTestFi
 /** Claims a clip for $0.30 that the service accepted under an id and completed. */
 async function completed({ repository }: Replica, upstream: string): Promise<void> {
   const id = `of-${upstream}` as TaskId;
-  await repository.claim(newTask({ id, createdAtMs: OCTOBER_MS, origin: originOf({ interaction: id }) }));
+  await repository.claim([newTask({ id, createdAtMs: OCTOBER_MS, origin: originOf({ interaction: id }) })]);
   const events: readonly TaskEvent[] = [
     EVENTS.send,
     { kind: 'accepted', upstreamId: upstream as UpstreamId, atMs: OCTOBER_MS + 1_000 },

@@ -24,10 +24,10 @@ import { Drafts } from '#src/pipeline/drafts.ts';
 import type { Order } from '#src/pipeline/order.ts';
 import type { OverBudget } from '#src/pipeline/over-budget.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { Decision, TaskService } from '#src/pipeline/task-service.ts';
+import type { Decision } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
-import { requestAt } from '#src/tasks/approval.ts';
+import { APPROVAL_TTL_MS } from '#src/tasks/approval.ts';
 import { boughtState } from '#src/tasks/chain.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry, LedgerScope } from '#src/tasks/ledger.ts';
@@ -271,7 +271,7 @@ export class BotHouse implements BotPorts {
     return task;
   }
 
-  readonly tasks: TaskService = {
+  readonly tasks: BotPorts['tasks'] = {
     submit: async (order) => {
       this.orders.push(order);
       const id = taskIdOf(order.key);
@@ -289,7 +289,12 @@ export class BotHouse implements BotPorts {
       const task: Task =
         approval === undefined
           ? { ...of, state: 'claimed' }
-          : { ...of, state: 'requested', presented: false, approval: requestAt(this.clock.now(), approval) };
+          : {
+              ...of,
+              state: 'requested',
+              presented: false,
+              approval: { ...approval, expiresAtMs: this.clock.now() + APPROVAL_TTL_MS },
+            };
       const { set } = order;
       const clips = [order, ...(set?.more ?? [])];
       const count = clips.length;
@@ -333,7 +338,6 @@ export class BotHouse implements BotPorts {
     },
     want: async (id) => this.#decide(id, { kind: 'want' }),
     refetch: async (id) => this.#decide(id, { kind: 'refetch' }),
-    resume: async () => 0,
   };
 
   readonly comparisons = new Comparisons({

@@ -87,7 +87,7 @@ export class ChatHouse {
       admins: options.admins ?? [],
       elsewhere: options.elsewhere ?? (async () => null),
       settingsOf: async (team) => ({ aiLabel: false, ...(await options.settingsOf?.(team)) }),
-      durationEstimates: { usual: () => options.usual ?? null, learn: async () => undefined },
+      durationEstimates: { usual: () => options.usual ?? null },
       modelOf: options.modelOf ?? (() => undefined),
       observer: {
         delivered: (task, handover, lagMs) => this.delivered.push({ task, handover, lagMs }),
@@ -123,7 +123,7 @@ export class ChatHouse {
   async task(changes: Partial<Task> = {}, ...events: readonly TaskEvent[]): Promise<TaskId> {
     const made = newTask({ createdAtMs: this.clock.now(), ...changes });
     const task = { ...made, origin: { audience: 'team' as const, ...made.origin } };
-    await this.repository.claim(task);
+    await this.repository.claim([task]);
     await this.chat.show(task.id);
     await this.happen(task.id, ...events);
     return task.id;

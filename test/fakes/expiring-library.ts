@@ -5,7 +5,7 @@ import { Remover } from '#src/clips/remover.ts';
 import { retentionJob } from '#src/clips/retention.ts';
 import { createLeases } from '#src/engine/cluster/leases.ts';
 import type { RecordWrite, Store } from '#src/engine/store/store.ts';
-import { createClips } from '#src/pipeline/clip-files.ts';
+import { Clips } from '#src/pipeline/clip-files.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
 import { toChange } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
@@ -50,7 +50,7 @@ export async function openLibrary(store: Store, folder: string, clock: ManualClo
   const logger = pino({ level: 'silent' });
   const house = new ChatHouse({ store, clock });
   const { repository, chat } = house;
-  const clips = createClips({
+  const clips = new Clips({
     videos: { of: () => ({ download: () => Promise.reject(new TypeError('nothing is downloaded')) }) },
     leases: createLeases({ backend: new LeaseTable(clock), clock, owner: 'me' }),
     clock,

@@ -1,7 +1,7 @@
 import type { Membership } from '#src/engine/cluster/membership.ts';
 
 /** A membership that a test scripts. */
-export class ScriptedMembership implements Membership {
+export class ScriptedMembership implements Pick<Membership, keyof Membership> {
   readonly owner: string;
   /** True if the other replicas consider this process alive. */
   alive = true;

@@ -8,7 +8,7 @@ import { Slack } from '#adapters/slack/index.ts';
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
-import { createMembership } from '#src/engine/cluster/membership.ts';
+import { Membership } from '#src/engine/cluster/membership.ts';
 import type { Store } from '#src/engine/store/store.ts';
 import { SignedLinks } from '#src/media/clip-links.ts';
 import { Relay } from '#src/media/relay.ts';
@@ -126,7 +126,7 @@ export class SlackHouse {
       logger,
       relay,
       publicUrl,
-      membership: createMembership({ leases: store.leases, exclusive: store.exclusive, clock }),
+      membership: new Membership({ leases: store.leases, exclusive: store.exclusive, clock }),
       apiUrl: slack.apiUrl,
       catalog: () => catalog,
       ...credentials(slack, mode),

@@ -48,7 +48,7 @@ describe('a record', () => {
     const store = new MemoryStore();
     const task = newTask();
     store.commit = async () => false;
-    await expect(new TaskRepository(store).claim(task)).rejects.toMatchObject({ code: 'internal' });
+    await expect(new TaskRepository(store).claim([task])).rejects.toMatchObject({ code: 'internal' });
   });
 });
 

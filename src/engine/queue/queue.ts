@@ -1,4 +1,6 @@
+import type { Clock } from '../../clock.ts';
 import { DailiesError } from '../../errors.ts';
+import type { Logger } from '../../logger.ts';
 
 /**
  * The kinds of job: `send` (POSTs), `poll` (GETs of open tasks), `fetch` (downloads of finished clips), `deliver`
@@ -69,6 +71,17 @@ export interface QueueLimit {
 
 /** Rate limits by queue; the other queues have none. */
 export type QueueLimits = { readonly [Name in QueueName]?: QueueLimit };
+
+/** Options of any work queue. */
+export interface QueueOptions {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Number of jobs that run at once in each queue of a kind in this process, at least 1 each. */
+  readonly concurrency: Concurrency;
+  readonly limits?: QueueLimits;
+  /** Queues whose jobs this process runs. */
+  readonly names: readonly QueueName[];
+}
 
 export interface QueueStats {
   /** Jobs that are not due yet or wait for a slot; of all replicas, where they share a queue. */

@@ -56,26 +56,18 @@ export function createKeyv(namespace: Namespace, adapter: TextAdapter, logger: L
       const message = `${record}: it is damaged; restore it from a backup, or delete it`;
       throw new DailiesError(message, { code: 'internal', retryable: false });
     });
-  const getOne = async (key: string): Promise<unknown> => {
-    try {
-      return await get(key);
-    } catch (thrown) {
+  const getOne = (key: string): Promise<unknown> =>
+    getNamed(key).catch((thrown: unknown) => {
       if (!isDamage(thrown)) throw thrown;
-      logger.error(
-        { event: 'damaged_record_skipped', namespace, key: shownOf(key), err: thrown },
-        'skipping a damaged record',
-      );
+      const event = 'damaged_record_skipped';
+      logger.error({ event, namespace, key: shownOf(key), err: thrown }, 'skipping a damaged record');
       return undefined;
-    }
-  };
-  const getWhole = async (keys: string[]): Promise<unknown[]> => {
-    try {
-      return await getMany(keys);
-    } catch (thrown) {
+    });
+  const getWhole = (keys: string[]): Promise<unknown[]> =>
+    getMany(keys).catch((thrown: unknown) => {
       if (!isDamage(thrown)) throw thrown;
       return Promise.all(keys.map(getOne));
-    }
-  };
+    });
   return Object.assign(keyv, { get: getNamed, getMany: getWhole });
 }
 

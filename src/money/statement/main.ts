@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { systemClock as clock } from '../../clock.ts';
 import { CommandError, runCommand } from '../../command.ts';
 import { asDailiesError } from '../../errors.ts';
-import { createUpstreamIds } from '../../pipeline/index.ts';
+import { UpstreamIds } from '../../pipeline/index.ts';
 import { AuditTrail } from '../../teams/index.ts';
 import { readServices, serviceNamed } from '../../videos/index.ts';
 import { openBooks } from '../books/command.ts';
@@ -125,7 +125,7 @@ await runCommand('reconciling', async () => {
   const statement = { ...read, ...(name === undefined ? {} : { service: name }) };
   const store = await openBooks({ purpose: 'compare with', whileInUse: IN_USE });
   try {
-    const upstreamIds = createUpstreamIds(store, () => key);
+    const upstreamIds = new UpstreamIds(store, () => key);
     const reconciliation = await reconcileStatement({ store, upstreamIds }, statement);
     const audit = new AuditTrail(store, clock);
     const isNew = await importStatement({ store, audit, clock }, statement.hash, reconciliation);

@@ -13,7 +13,7 @@ const id = newTask().id;
 describe('the message of a task', () => {
   it('is opened once by concurrent calls', async () => {
     const house = new ChatHouse();
-    await house.repository.claim(newTask());
+    await house.repository.claim([newTask()]);
     const refs = await Promise.all(Array.from({ length: 50 }, () => house.chat.show(id)));
     expect(new Set(refs.map(({ message }) => message))).toEqual(new Set(['m1']));
     expect(house.platform.countOf('open')).toBe(1);
@@ -22,7 +22,7 @@ describe('the message of a task', () => {
   it('is opened once when a progress edit and a delivery need it concurrently', async () => {
     const house = new ChatHouse();
     const finishOpening = house.platform.stalls('open');
-    await house.repository.claim(newTask());
+    await house.repository.claim([newTask()]);
     const shown = house.chat.show(id);
     await house.happen(id, EVENTS.send, EVENTS.accepted);
     await house.happen(id, EVENTS.failed);
@@ -51,7 +51,7 @@ describe('the message of a task', () => {
     async (when) => {
       const house = new ChatHouse();
       house.platform.dies('open', when);
-      await house.repository.claim(newTask());
+      await house.repository.claim([newTask()]);
       void house.chat.show(id);
       await house.pass(0);
       expect(house.platform.messages).toHaveLength(when === 'after' ? 1 : 0);
@@ -65,7 +65,7 @@ describe('the message of a task', () => {
   it('shows the end where the process that posted it died before it was recorded', async () => {
     const house = new ChatHouse();
     house.platform.dies('open', 'after');
-    await house.repository.claim(newTask());
+    await house.repository.claim([newTask()]);
     void house.chat.show(id);
     await house.pass(0);
     // Nothing of the dead process shows these.
@@ -81,7 +81,7 @@ describe('the message of a task', () => {
     const house = new ChatHouse();
     house.platform.limits = { ...house.platform.limits, showsState: false };
     house.platform.dies('open', 'after');
-    await house.repository.claim(requestedTask());
+    await house.repository.claim([requestedTask()]);
     void house.chat.show(id);
     await house.pass(0);
     await new TaskRepository(house.store).record(id, EVENTS.approve);
@@ -96,7 +96,7 @@ describe('the message of a task', () => {
     const shared = new SharedStore();
     const stopped = new ChatHouse({ store: shared.replica(new FreezableClock()) });
     const thaw = stopped.platform.stalls('open');
-    await stopped.repository.claim(newTask());
+    await stopped.repository.claim([newTask()]);
     const shown = stopped.chat.show(id);
     await stopped.pass(0);
     shared.leases.forgetAll();
@@ -114,7 +114,7 @@ describe('the message of a task', () => {
   it('is opened by a retry after a failure', async () => {
     const house = new ChatHouse();
     house.platform.fails('open', 'before', platformError('platform_unavailable'));
-    await house.repository.claim(newTask());
+    await house.repository.claim([newTask()]);
     await expect(house.chat.show(id)).rejects.toMatchObject({ code: 'platform_unavailable' });
     expect(await house.chat.show(id)).toMatchObject({ message: 'm1' });
   });
@@ -139,7 +139,7 @@ describe('a newly opened message', () => {
   it('is edited where the opening process died: its content is unknown', async () => {
     const house = new ChatHouse();
     house.platform.dies('open', 'after');
-    await house.repository.claim(newTask());
+    await house.repository.claim([newTask()]);
     void house.chat.show(newTask().id);
     await house.pass(0);
     const next = await house.restart();

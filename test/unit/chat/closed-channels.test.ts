@@ -26,7 +26,7 @@ const ENDS: readonly (readonly [phase: string, events: readonly TaskEvent[]])[] 
 async function setOf(kind: SetKind = 'takes', house = new ChatHouse()): Promise<ChatHouse> {
   for (const [index, id] of IDS.entries()) {
     const set = { id: SET, kind, at: index + 1, of: 2 };
-    await house.repository.claim(newTask({ id, set, createdAtMs: house.clock.now() }));
+    await house.repository.claim([newTask({ id, set, createdAtMs: house.clock.now() })]);
   }
   await house.chat.show(SET);
   for (const id of IDS) await house.happen(id, EVENTS.send, EVENTS.accepted);
@@ -145,7 +145,7 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     const house = await setOf();
     close(house, code);
     const task = newTask({ id: taskIdOf('fake:i2'), createdAtMs: house.clock.now() });
-    await house.repository.claim(task);
+    await house.repository.claim([task]);
     await house.happen(task.id, EVENTS.send, EVENTS.lost);
     await house.happen(IDS[0] as TaskId, EVENTS.disowned);
     await house.happen(IDS[1] as TaskId, EVENTS.failed);
@@ -184,7 +184,7 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     const house = new ChatHouse();
     for (const channel of [HERE, DIRECT]) house.platform.closed.set(channel, code);
     const task = newTask({ createdAtMs: house.clock.now() });
-    await house.repository.claim(task);
+    await house.repository.claim([task]);
     await house.happen(task.id, EVENTS.send, EVENTS.accepted, ...DONE);
     await house.pass(60_000, 1_000);
     house.platform.closed.clear();
@@ -211,7 +211,7 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     await house.subscriptions.add({ platform, team, channel: 'news', who: 'everyone', by: ADA });
     house.platform.closed.set(HERE, code);
     const task = newTask({ createdAtMs: house.clock.now(), origin: originOf({ audience: 'team' }) });
-    await house.repository.claim(task);
+    await house.repository.claim([task]);
     await house.happen(task.id, EVENTS.send, EVENTS.accepted, ...DONE);
     await house.pass(5_000);
     const news = house.platform.notices.find(({ place }) => place.channel === 'news');
@@ -223,7 +223,7 @@ describe.each(['message_gone', 'missing_permission'] as const)('a channel that t
     const house = new ChatHouse();
     house.platform.closed.set(HERE, code);
     const task = newTask({ createdAtMs: house.clock.now() });
-    await house.repository.claim(task);
+    await house.repository.claim([task]);
     await house.happen(task.id, EVENTS.send, EVENTS.accepted, ...DONE);
     await house.pass(5_000);
     expect(filesIn(house, DIRECT)).toHaveLength(1);

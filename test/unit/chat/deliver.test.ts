@@ -54,7 +54,7 @@ describe('a completed clip', () => {
 
   it('is delivered where the delivery itself opens the message', async () => {
     const house = new ChatHouse();
-    await house.repository.claim(newTask());
+    await house.repository.claim([newTask()]);
     const { send, accepted, completed, fetched } = EVENTS;
     await house.happen(newTask().id, send, accepted, completed, fetched);
     await house.pass(10_000);
@@ -597,7 +597,7 @@ describe('a disabled platform', () => {
   it('keeps its deliveries until it is enabled again', async () => {
     const house = new ChatHouse();
     const id = await house.running();
-    await house.repository.claim(newTask({ id: 'away' as typeof id, origin: originOf({ platform: 'away' }) }));
+    await house.repository.claim([newTask({ id: 'away' as typeof id, origin: originOf({ platform: 'away' }) })]);
     await house.happen('away' as typeof id, EVENTS.send, EVENTS.refused);
     await house.pass(60_000, 1_000);
     expect(await house.record('away' as typeof id)).toMatchObject({ presented: false });

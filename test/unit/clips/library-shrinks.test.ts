@@ -51,7 +51,7 @@ it('shrinks files and the SQLite store to what has to stay, and a claim still gu
   expect(await library.sweep()).toBe(true);
   // What was redelivered: the order as it was.
   const { revision: _revision, ...order } = newTask({ ...before.first, state: 'claimed' });
-  const again = await library.house.repository.claim({ ...order, revision: 1 });
+  const again = await library.house.repository.claim([{ ...order, revision: 1 }]);
   expect(again).toMatchObject({ kind: 'known', task: { state: 'completed', removal: { hasContent: false } } });
   expect(JSON.stringify(again)).not.toContain('red fox');
   expect(await library.house.record(running)).toEqual(before.running);
@@ -65,7 +65,7 @@ it('removes nothing of what runs, whatever its age', async () => {
   const store = await openStore(`sqlite:${join(dir, 'dailies.db')}`, { logger });
   const library = await openLibrary(store, dir, new ManualClock(afterDays(0)));
   const task = newTask({ id: 'old' as TaskId, origin: originOf({ audience: 'team' }), createdAtMs: 1 });
-  await library.house.repository.claim(task);
+  await library.house.repository.claim([task]);
   expect(await library.sweep()).toBe(true);
   expect((await library.house.record(task.id)).removal).toBeUndefined();
   await store.close();

@@ -174,10 +174,12 @@ describe('the retention', () => {
     await library.done('clip');
     library.house.clock.step(3_650 * DAY_MS);
     await library.sweep();
-    const claim = await library.house.repository.claim({
-      ...(await library.record('clip')),
-      origin: originOf({ user: ADA }),
-    });
+    const claim = await library.house.repository.claim([
+      {
+        ...(await library.record('clip')),
+        origin: originOf({ user: ADA }),
+      },
+    ]);
     expect(claim).toMatchObject({ kind: 'known', task: { state: 'completed', removal: { hasContent: false } } });
   });
 });

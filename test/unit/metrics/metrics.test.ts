@@ -18,8 +18,8 @@ async function metricsOf(...lives: readonly (readonly TaskEvent[])[]): Promise<M
   repository.subscribe(metrics.taskObserver);
   for (const [at, events] of lives.entries()) {
     const task = newTask({ id: `task-${at}` as TaskId });
-    await repository.claim(task);
-    await repository.claim(task);
+    await repository.claim([task]);
+    await repository.claim([task]);
     for (const given of events) {
       const event = given.kind === 'accepted' ? { ...given, upstreamId: `up-${task.id}` as UpstreamId } : given;
       expect(await repository.record(task.id, event)).toMatchObject({ done: true });

@@ -62,7 +62,7 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
     ]) {
       const tasks = requestOf(`race:${isApprovalFirst}:${of}`, of);
       const [task] = tasks;
-      await one.repository.claimAll(tasks);
+      await one.repository.claim(tasks);
       events.length = 0;
       const decisions = [() => one.approvals.approve(tasks, press(tasks, BOB)), () => decide(two, tasks)];
       const inOrder = isApprovalFirst ? decisions : decisions.toReversed();
@@ -93,7 +93,7 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
     const [first, second] = stores;
     const [one, two] = [replica(first, []), replica(second, [])];
     const tasks = requestOf(`settings:${kind}`, 4);
-    await one.repository.claimAll(tasks);
+    await one.repository.claim(tasks);
     const read = one.settings.get.bind(one.settings);
     vi.spyOn(one.settings, 'get').mockImplementationOnce(async (team) => {
       const before = await read(team);
@@ -111,7 +111,7 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
     const { approvals, repository } = replica(store, []);
     await store.keyv('budgets').set('team:fake:T1', { revision: 1, hard: { USD: '1000000' }, soft: {} });
     const tasks = requestOf('over', 4);
-    await repository.claimAll(tasks);
+    await repository.claim(tasks);
     expect(await approvals.approve(tasks, press(tasks, BOB))).toMatchObject({
       kind: 'over',
       over: { scope: 'team', price: '1.2', room: '1' },
@@ -134,7 +134,7 @@ describe.each(REPLICA_STORES)('two decisions at the same time, on %s', (_, open)
     const { approvals, repository } = replica(store, []);
     await store.keyv('budgets').set('team:fake:T1', { revision: 1, hard: { USD: '500000' }, soft: {} });
     const tasks = requestOf('divided', 4);
-    await repository.claimAll(tasks);
+    await repository.claim(tasks);
     expect(await approvals.approve(tasks, { ...press(tasks, BOB), grant: 700_000n })).toMatchObject({
       kind: 'approved',
     });

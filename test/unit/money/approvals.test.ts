@@ -46,7 +46,7 @@ async function house(changes: Partial<Task> = {}) {
   };
   const [one, two] = [replica(), replica()];
   const task = requestedTask(changes);
-  await one.repository.claim(task);
+  await one.repository.claim([task]);
   events.length = 0;
   const budget = async (key: string, amount: string): Promise<void> => {
     const value = { revision: 1, hard: { USD: amount }, soft: {} };
@@ -247,7 +247,7 @@ describe('over a budget', () => {
     ]);
     // The limit itself stays: the next order finds no room.
     const next = newTask({ id: 'next' as never, origin: originOf({ interaction: 'i2' }) });
-    expect(await one.repository.claim(next)).toMatchObject({ kind: 'refused', over: { scope: 'team' } });
+    expect(await one.repository.claim([next])).toMatchObject({ kind: 'refused', over: { scope: 'team' } });
   });
 
   it('a grant ends with its clip: a refund makes no room for others', async () => {
@@ -258,14 +258,14 @@ describe('over a budget', () => {
     for (const event of [send, accepted, failed]) await one.repository.record(task.id, event);
     expect(await used()).toEqual({ held: 0n, settled: 0n, doubted: 0n, extra: 0n });
     const next = newTask({ id: 'next' as never, origin: originOf({ interaction: 'i2' }) });
-    expect(await one.repository.claim(next)).toMatchObject({ kind: 'refused', over: { scope: 'team', room: '0.2' } });
+    expect(await one.repository.claim([next])).toMatchObject({ kind: 'refused', over: { scope: 'team', room: '0.2' } });
     expect((await checkBooks(store)).disagreements).toEqual([]);
   });
 
   it('a grant covers what its button names, and nothing that others have spent since', async () => {
     const { one, two, task, budget, used } = await house();
     await budget('team:fake:T1', '400000');
-    await two.repository.claim(newTask({ id: 'other' as never, origin: originOf({ interaction: 'i2' }) }));
+    await two.repository.claim([newTask({ id: 'other' as never, origin: originOf({ interaction: 'i2' }) })]);
     await budget('team:fake:T1', '300000');
     expect(await one.approvals.approve([task], press({ grant: 100_000n }))).toMatchObject({
       kind: 'over',
@@ -309,7 +309,7 @@ it('lists a team’s waiting requests, oldest first, without expired ones', asyn
       approval,
       origin: originOf({ interaction: id, ...origin }),
     };
-    await one.repository.claim(requestedTask(changes));
+    await one.repository.claim([requestedTask(changes)]);
   }
   expect((await two.approvals.waiting(TEAM)).map(([{ id }]) => id)).toEqual([task.id, 'later']);
   clock.advance(DAY_MS);
@@ -320,7 +320,7 @@ it('lists a team’s requests whatever the number of those of other teams', asyn
   const { one, task } = await house();
   for (let at = 0; at < 1_001; at += 1) {
     const origin = originOf({ interaction: `i-${at}`, team: 'T2' });
-    await one.repository.claim(requestedTask({ id: `other-${at}` as never, createdAtMs: NOON_MS - 1, origin }));
+    await one.repository.claim([requestedTask({ id: `other-${at}` as never, createdAtMs: NOON_MS - 1, origin })]);
   }
   expect((await one.approvals.waiting(TEAM)).map(([{ id }]) => id)).toEqual([task.id]);
 });

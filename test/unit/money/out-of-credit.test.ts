@@ -57,7 +57,7 @@ async function create(on: TaskRepository, response: TaskEvent, team = 'T1', serv
   orders += 1;
   const id = `00000000-0000-4000-8000-00000000000${orders}` as TaskId;
   const request = { ...newTask().request, ...(service === undefined ? {} : { service }) };
-  await on.claim(newTask({ id, request, origin: originOf({ team, interaction: id }) }));
+  await on.claim([newTask({ id, request, origin: originOf({ team, interaction: id }) })]);
   await on.record(id, { kind: 'send', owner: 'replica', atMs: 0 });
   await on.record(id, response);
   await pass(clock, 10_000, 500);

@@ -22,7 +22,7 @@ async function replicas() {
     repository.subscribe({ changed: (task, event) => void events.push(`${event} ${task.id}`) });
   const [repository] = repositories;
   const request = requestedTask({ id: 'request' as TaskId });
-  for (const task of [request, newTask({ id: 'claimed' as TaskId })]) await repository.claim(task);
+  for (const task of [request, newTask({ id: 'claimed' as TaskId })]) await repository.claim([task]);
   const presented = { kind: 'presented', revision: 1 } as const;
   await repository.record(request.id, presented);
   events.length = 0;
@@ -60,7 +60,7 @@ it('reminds of a set and expires it as a whole', async () => {
   const tasks = memberIds({ id, of: 4 }).map((one, at) =>
     requestedTask({ id: one, set: { id, kind: 'takes', at: at + 1, of: 4 } }),
   );
-  await repository.claimAll(tasks);
+  await repository.claim(tasks);
   events.length = 0;
   await sweep(NOON_MS + 20 * HOUR_MS);
   const ofSet = (event: string) => tasks.map((task) => `${event} ${task.id}`);

@@ -10,7 +10,7 @@ import { EVENTS, newTask, PURCHASE } from '#test/fakes/tasks.ts';
 async function known(store: MemoryStore, ...events: readonly Parameters<TaskRepository['record']>[1][]) {
   const replicas = [new TaskRepository(store), new TaskRepository(store)] as const;
   const task = newTask();
-  const claim = await replicas[0].claim(task);
+  const claim = await replicas[0].claim([task]);
   if (claim.kind !== 'taken') throw new TypeError('the task is not new');
   for (const event of events) await replicas[0].record(task.id, event);
   const current = await replicas[0].get(task.id);
@@ -60,11 +60,11 @@ test('an order that was not asked about, since a budget refused it, is not claim
   const task = newTask();
   const key = `team:${task.origin.platform}:${task.origin.team}`;
   await store.keyv('budgets').set(key, { revision: 1, hard: { USD: '0' }, soft: {} });
-  const claim = (): Promise<unknown> => repository.claimAll([task], undefined, { isUnasked: true });
+  const claim = (): Promise<unknown> => repository.claim([task], undefined, { isUnasked: true });
   expect(await claim()).toMatchObject({ kind: 'refused', over: { scope: 'team' } });
   await store.keyv('budgets').set(key, { revision: 2, hard: { USD: '99000000' }, soft: {} });
   expect(await claim()).toEqual({ kind: 'refused', isUnasked: true });
   expect(await repository.get(task.id)).toBeUndefined();
-  await repository.claim(task);
+  await repository.claim([task]);
   expect(await claim()).toMatchObject({ kind: 'known' });
 });

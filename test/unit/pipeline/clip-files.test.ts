@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createLeases } from '#src/engine/cluster/leases.ts';
-import { type Clips, createClips } from '#src/pipeline/clip-files.ts';
+import { Clips } from '#src/pipeline/clip-files.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Clip, UpstreamId } from '#src/videos/service.ts';
@@ -53,7 +53,7 @@ function clipsOf(owner: string, clipsDir = root): Clips {
   const deferStorage = () => Promise.reject(new TypeError('a folder keeps what it has'));
   const isRemoved = async () => isTaskRemoved;
   const logger = pino({ level: 'silent' });
-  return createClips({ videos: { of: () => ({ download }) }, leases, clock, logger, storage, deferStorage, isRemoved });
+  return new Clips({ videos: { of: () => ({ download }) }, leases, clock, logger, storage, deferStorage, isRemoved });
 }
 
 const { request } = newTask();

@@ -55,7 +55,7 @@ describe('a sweep', () => {
     const claimed = newTask({ id: 'claimed' as never });
     const polling = newTask({ id: 'polling' as never });
     const failed = newTask({ id: 'failed' as never });
-    for (const task of [claimed, polling, failed]) await repository.claim(task);
+    for (const task of [claimed, polling, failed]) await repository.claim([task]);
     for (const { id } of [polling, failed]) {
       await repository.record(id, EVENTS.send);
       await repository.record(id, EVENTS.accepted);
@@ -81,7 +81,7 @@ describe('a sweep', () => {
 
   it('leaves scheduled jobs unchanged', async () => {
     const { clock, queue, stepped, lost, reconciler, repository } = forgetful();
-    await repository.claim(newTask());
+    await repository.claim([newTask()]);
     queue.schedule('send', newTask().id, NOON_MS + 300_000);
     reconciler.start();
     await pass(clock, 299_000, 1_000);
@@ -91,7 +91,7 @@ describe('a sweep', () => {
 
   it('schedules tasks dated in the future by another clock, without counting them as lost', async () => {
     const { clock, stepped, lost, reconciler, repository } = forgetful();
-    await repository.claim(newTask({ createdAtMs: NOON_MS + 3_600_000 }));
+    await repository.claim([newTask({ createdAtMs: NOON_MS + 3_600_000 })]);
     reconciler.start();
     await pass(clock, 20_000, 1_000);
     expect(stepped).toEqual([`send ${newTask().id}`]);
@@ -100,7 +100,7 @@ describe('a sweep', () => {
 
   it('replaces jobs scheduled so late that a wrong clock must have set them', async () => {
     const { clock, queue, stepped, reconciler, repository } = forgetful();
-    await repository.claim(newTask());
+    await repository.claim([newTask()]);
     queue.schedule('send', newTask().id, NOON_MS + 3_600_000);
     reconciler.start();
     await pass(clock, 20_000, 1_000);

@@ -22,7 +22,7 @@ async function recording(): Promise<{ readonly repository: TaskRepository; reado
     });
   };
   const repository = new TaskRepository(store);
-  await repository.claim(newTask());
+  await repository.claim([newTask()]);
   return { repository, reads: () => reads };
 }
 

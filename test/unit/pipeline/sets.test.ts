@@ -295,13 +295,13 @@ describe.each(REPLICA_STORES)('a set over a budget, on %s', (_, open) => {
     const [store] = stores;
     await setBudget(store, 3_599_999);
     const repository = new TaskRepository(store);
-    const refused = await repository.claimAll(setOf('whole', 12));
+    const refused = await repository.claim(setOf('whole', 12));
     expect(refused).toMatchObject({ kind: 'refused', over: { scope: 'team', price: '3.6', room: '3.599999' } });
     expect(await held(store)).toEqual([0n, 0n, 0n, 0n]);
     for (const { id } of setOf('whole', 12)) expect(await repository.get(id)).toBeUndefined();
     expect(await store.count('open:fake:T1')).toBe(0);
     await setBudget(store, 3_600_000);
-    expect(await repository.claimAll(setOf('whole', 12))).toMatchObject({ kind: 'taken' });
+    expect(await repository.claim(setOf('whole', 12))).toMatchObject({ kind: 'taken' });
     expect(await held(store)).toEqual([3_600_000n, 3_600_000n, 3_600_000n, 3_600_000n]);
   });
 
@@ -311,7 +311,7 @@ describe.each(REPLICA_STORES)('a set over a budget, on %s', (_, open) => {
     const repositories = [new TaskRepository(one), new TaskRepository(two)];
     const claims = await Promise.all(
       Array.from({ length: 40 }, (_each, at) =>
-        (repositories[at % 2] as TaskRepository).claimAll(setOf(`set ${at >> 1}`, 4)),
+        (repositories[at % 2] as TaskRepository).claim(setOf(`set ${at >> 1}`, 4)),
       ),
     );
     // Eight of $1.20 fit; the second delivery of each finds the first one, or is refused like it.
@@ -323,10 +323,10 @@ describe.each(REPLICA_STORES)('a set over a budget, on %s', (_, open) => {
 
   it('of 12, claimed by a process that died right then, is whole for another, and claimed no second time', async () => {
     const [one, two] = stores;
-    await new TaskRepository(one).claimAll(setOf('dead', 12));
+    await new TaskRepository(one).claim(setOf('dead', 12));
     const next = new TaskRepository(two);
     for (const { id, set } of setOf('dead', 12)) expect(await next.get(id)).toMatchObject({ state: 'claimed', set });
-    expect(await next.claimAll(setOf('dead', 12))).toMatchObject({ kind: 'known', task: { set: { of: 12 } } });
+    expect(await next.claim(setOf('dead', 12))).toMatchObject({ kind: 'known', task: { set: { of: 12 } } });
     expect(await two.count('state:claimed')).toBe(12);
     expect((await held(two))[1]).toBe(3_600_000n);
   });
@@ -334,7 +334,7 @@ describe.each(REPLICA_STORES)('a set over a budget, on %s', (_, open) => {
   it('releases and settles the price of each of its tasks', async () => {
     const [store] = stores;
     const repository = new TaskRepository(store);
-    await repository.claimAll(setOf('each', 3));
+    await repository.claim(setOf('each', 3));
     const [first, second] = setOf('each', 3) as [Task, Task];
     await repository.record(first.id, { kind: 'cancel', by: ADA, atMs: NOON_MS });
     await repository.record(second.id, EVENTS.send);

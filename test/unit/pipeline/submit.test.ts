@@ -360,7 +360,7 @@ describe('a clip whose image is the last frame of another', () => {
 
 describe('a task found in `sending`', () => {
   async function crashed(house: TaskHouse): Promise<void> {
-    await house.repository.claim(newTask());
+    await house.repository.claim([newTask()]);
     await house.repository.record(newTask().id, { kind: 'send', owner: 'the dead', atMs: 0 });
   }
 

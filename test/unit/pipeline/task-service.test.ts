@@ -152,7 +152,7 @@ describe('finding a task', () => {
     expect(await house.service.find(scope, '')).toBeUndefined();
     expect(await house.service.find(scope, 'nothing')).toBeUndefined();
     for (const [place, id] of (['aaaa1', 'aaaa2'] as const).entries()) {
-      await house.repository.claim(newTask({ id: id as TaskId, createdAtMs: NOON_MS + place }));
+      await house.repository.claim([newTask({ id: id as TaskId, createdAtMs: NOON_MS + place })]);
     }
     expect(await house.service.find(scope, 'aaaa')).toBeUndefined();
     expect((await house.service.find(scope, 'aaaa1'))?.id).toBe('aaaa1');
@@ -354,7 +354,7 @@ describe('resuming', () => {
       );
       const task = lived(newTask({ id: name as TaskId }), ...events);
       const claimed = newTask({ id: name as TaskId });
-      await house.repository.claim(claimed);
+      await house.repository.claim([claimed]);
       for (const event of events) await house.repository.record(claimed.id, event);
       expect(await house.task(claimed.id)).toEqual(recount(task));
     }

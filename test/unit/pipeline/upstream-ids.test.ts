@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { countAttempt, createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
+import { countAttempt, UpstreamIds } from '#src/pipeline/upstream-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -40,7 +40,7 @@ describe('an id that the service returns twice', () => {
     const store = new MemoryStore();
     const repository = new TaskRepository(store);
     const task = newTask();
-    await repository.claim(task);
+    await repository.claim([task]);
     for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned, EVENTS.identify]) {
       expect((await repository.record(task.id, event))?.done).toBe(true);
     }
@@ -49,7 +49,7 @@ describe('an id that the service returns twice', () => {
 
   it('goes to one of two tasks that are given it at the same time', async () => {
     const store = new MemoryStore();
-    const ids = createUpstreamIds(store, () => 'https://a.test/v1');
+    const ids = new UpstreamIds(store, () => 'https://a.test/v1');
     const [one, other] = ['one', 'other'].map((id) => newTask({ id: id as TaskId })) as [Task, Task];
     const upstreamId = 'up-1' as UpstreamId;
     const writes = await Promise.all([one, other].map((task) => ids.writes(task, { ...task, upstreamId })));
@@ -61,7 +61,7 @@ describe('an id that the service returns twice', () => {
 
   it('is not given back to a task that loses it meanwhile', async () => {
     const store = new MemoryStore();
-    const ids = createUpstreamIds(store, () => 'https://a.test/v1');
+    const ids = new UpstreamIds(store, () => 'https://a.test/v1');
     const [one, other] = ['one', 'other'].map((id) => newTask({ id: id as TaskId })) as [Task, Task];
     const upstreamId = 'up-1' as UpstreamId;
     const holding = { ...one, upstreamId };
@@ -80,18 +80,18 @@ describe('an id that the service returns twice', () => {
       ['https://b.test/v1', 'second'],
     ] as const) {
       const repository = new TaskRepository(store, () => service);
-      await repository.claim(newTask({ id: id as TaskId }));
+      await repository.claim([newTask({ id: id as TaskId })]);
       await repository.record(id as TaskId, EVENTS.send);
       expect(await repository.record(id as TaskId, EVENTS.accepted)).toMatchObject({ task: { state: 'polling' } });
     }
-    expect(await createUpstreamIds(store, () => 'https://a.test/v1/').holder(UPSTREAM, {})).toBe('first');
-    expect(await createUpstreamIds(store, () => 'https://c.test/v1').holder(UPSTREAM, {})).toBeUndefined();
+    expect(await new UpstreamIds(store, () => 'https://a.test/v1/').holder(UPSTREAM, {})).toBe('first');
+    expect(await new UpstreamIds(store, () => 'https://c.test/v1').holder(UPSTREAM, {})).toBeUndefined();
   });
 
   it('is available again once its task has dropped it', async () => {
     const store = new MemoryStore();
     const repository = new TaskRepository(store);
-    await repository.claim(newTask());
+    await repository.claim([newTask()]);
     const { id } = newTask();
     for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.disowned]) await repository.record(id, event);
     expect(await repository.holderOf(UPSTREAM, {})).toBe(id);

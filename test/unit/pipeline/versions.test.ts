@@ -14,7 +14,7 @@ function retryOf(original: TaskId, key: string, changes: Partial<Task> = {}): Ta
 }
 
 async function claimed(repository: TaskRepository, task: Task): Promise<Task> {
-  const claim = await repository.claim(task);
+  const claim = await repository.claim([task]);
   if (claim.kind !== 'taken') throw new TypeError(`${task.id} was ${claim.kind}`);
   return claim.task;
 }
@@ -55,7 +55,7 @@ describe('the number of a version', () => {
     const repository = new TaskRepository(new MemoryStore());
     await claimed(repository, newTask({ id: ROOT }));
     await claimed(repository, retryOf(ROOT, 'a'));
-    expect(await repository.claim(retryOf(ROOT, 'a'))).toMatchObject({
+    expect(await repository.claim([retryOf(ROOT, 'a')])).toMatchObject({
       kind: 'known',
       task: { version: { number: 2 } },
     });
@@ -66,7 +66,7 @@ describe('the number of a version', () => {
     const repository = new TaskRepository(new MemoryStore());
     await claimed(repository, newTask({ id: ROOT }));
     const takes = ['t1', 't2', 't3'].map((key) => retryOf(ROOT, key));
-    expect(await repository.claimAll(takes)).toMatchObject({
+    expect(await repository.claim(takes)).toMatchObject({
       tasks: [{ version: { number: 2 } }, { version: { number: 3 } }, { version: { number: 4 } }],
     });
     expect(versionOf(await claimed(repository, retryOf(ROOT, 'a')))).toBe(5);

@@ -36,7 +36,9 @@ describe('the list of visible tasks', () => {
     const id = `${audience}-${channel}-${user.id}-${made}` as TaskId;
     // Two per timestamp: their ids decide their order.
     const createdAtMs = NOON_MS + Math.floor(made / 2);
-    await new TaskRepository(store).claim(newTask({ id, createdAtMs, origin: originOf({ audience, channel, user }) }));
+    await new TaskRepository(store).claim([
+      newTask({ id, createdAtMs, origin: originOf({ audience, channel, user }) }),
+    ]);
     return id;
   };
   const listed = async (

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLeases } from '#src/engine/cluster/leases.ts';
 import { DailiesError } from '#src/errors.ts';
-import { type Clips, createClips } from '#src/pipeline/clip-files.ts';
+import { Clips } from '#src/pipeline/clip-files.ts';
 import { type Bucket, openBucket } from '#src/storage/bucket.ts';
 import { BucketStorage } from '#src/storage/bucket-storage.ts';
 import { deferUpload, uploadJobs } from '#src/storage/uploads.ts';
@@ -98,7 +98,7 @@ async function replica(name: string): Promise<Replica> {
   const leases = createLeases({ backend: table, clock, owner: name });
   const deferStorage = (id: TaskId) => deferUpload({ store, clock }, id);
   const isRemoved = async () => false;
-  const clips = createClips({
+  const clips = new Clips({
     videos: { of: () => ({ download }) },
     leases,
     clock,

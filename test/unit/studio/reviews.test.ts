@@ -27,7 +27,7 @@ describe.each(REPLICA_STORES)('reviews, on %s', (_, open) => {
 
   async function finished(changes: Partial<Task> = {}, events: readonly (typeof DONE)[number][] = DONE): Promise<Task> {
     const [repository] = repositories;
-    const claim = await repository.claim(newTask(changes));
+    const claim = await repository.claim([newTask(changes)]);
     for (const event of events) {
       const own = event.kind === 'accepted' ? { ...event, upstreamId: `up-${changes.id ?? ''}` as never } : event;
       await repository.record(newTask(changes).id, own);

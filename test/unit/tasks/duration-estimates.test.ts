@@ -1,11 +1,14 @@
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import { createDurationEstimates, durationOf } from '#src/tasks/duration-estimates.ts';
+import { DurationEstimates, durationOf } from '#src/tasks/duration-estimates.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { EVENTS, lived, NOON_MS, newTask, waitingTask } from '#test/fakes/tasks.ts';
 
+const load = (store: MemoryStore) => DurationEstimates.load(store, pino({ level: 'silent' }));
+
 describe('the estimated duration of clips', () => {
   it('is null before three clips are finished', async () => {
-    const waits = await createDurationEstimates(new MemoryStore());
+    const waits = await load(new MemoryStore());
     expect(waits.usual('swift-1')).toBeNull();
     await waits.learn('swift-1', 100);
     await waits.learn('swift-1', 200);
@@ -16,7 +19,7 @@ describe('the estimated duration of clips', () => {
   });
 
   it('is the interquartile range, without outliers', async () => {
-    const waits = await createDurationEstimates(new MemoryStore());
+    const waits = await load(new MemoryStore());
     for (const durationMs of [7_200_000, 100, 110, 120, 130, 140, 150, 160, 1])
       await waits.learn('swift-1', durationMs);
     expect(waits.usual('swift-1')).toEqual({ fromMs: 110, toMs: 150 });
@@ -24,11 +27,11 @@ describe('the estimated duration of clips', () => {
 
   it('is based on the latest forty, and kept across a restart', async () => {
     const store = new MemoryStore();
-    const waits = await createDurationEstimates(store);
+    const waits = await load(store);
     for (let at = 0; at < 60; at += 1) await waits.learn('swift-1', 1_000_000);
     for (let at = 0; at < 40; at += 1) await waits.learn('swift-1', 5);
     await waits.learn('epic-pro', 7);
-    const again = await createDurationEstimates(store);
+    const again = await load(store);
     expect(again.usual('swift-1')).toEqual({ fromMs: 5, toMs: 5 });
     expect(again.usual('epic-pro')).toBeNull();
   });
@@ -37,7 +40,7 @@ describe('the estimated duration of clips', () => {
 describe('several processes', () => {
   it('share their clips’ durations, and lose none of a burst', async () => {
     const store = new MemoryStore();
-    const [ours, theirs] = [await createDurationEstimates(store), await createDurationEstimates(store)];
+    const [ours, theirs] = [await load(store), await load(store)];
     await Promise.all([ours.learn('swift-1', 1), ours.learn('swift-1', 1)]);
     await theirs.learn('swift-1', 1);
     expect(theirs.usual('swift-1')).toEqual({ fromMs: 1, toMs: 1 });

@@ -96,7 +96,7 @@ describe('a removal after any events', () => {
       const store = new MemoryStore();
       const repository = new TaskRepository(store);
       const claimed = isRequest ? requestedTask() : secretive;
-      await repository.claim(claimed);
+      await repository.claim([claimed]);
       for (const kind of [...kinds, 'presented' as const]) {
         const { revision } = (await repository.get(claimed.id)) ?? claimed;
         await repository.record(claimed.id, kind === 'presented' ? { kind, revision } : EVENTS[kind]);
@@ -119,7 +119,7 @@ describe('a removal after any events', () => {
         event.reason === 'forgotten' && done && ledgerOf(task).length === 0 ? [] : [id],
       );
       if (upstreamId !== undefined) expect(await repository.holderOf(upstreamId, {})).toBe(id);
-      expect(await repository.claim(claimed)).toMatchObject({ kind: 'known', task: { id } });
+      expect(await repository.claim([claimed])).toMatchObject({ kind: 'known', task: { id } });
       expect(await repository.record(id, event)).toMatchObject({ done: false });
     };
     await fc.assert(fc.asyncProperty(history, fc.boolean(), removal, property), runs(150));
@@ -220,7 +220,7 @@ describe('a removed task', () => {
   it('leaves the histories of team and channel, and its requester’s once they are forgotten', async () => {
     const store = new MemoryStore();
     const repository = new TaskRepository(store);
-    await repository.claim(secretive);
+    await repository.claim([secretive]);
     for (const kind of ['send', 'accepted', 'completed', 'fetched'] as const) {
       await repository.record(secretive.id, EVENTS[kind]);
     }
@@ -251,7 +251,7 @@ describe('a request that was denied', () => {
     const store = new MemoryStore();
     const repository = new TaskRepository(store);
     const { id } = requestedTask();
-    await repository.claim(requestedTask());
+    await repository.claim([requestedTask()]);
     await repository.record(id, EVENTS.decline);
     await repository.record(id, { kind: 'presented', revision: 2 });
     expect(await repository.record(id, REMOVE)).toMatchObject({ done: true });

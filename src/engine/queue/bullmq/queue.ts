@@ -1,19 +1,17 @@
 import { createNodeRedisClient, type IRedisClient, type Queue } from 'bullmq';
-import { type Clock, within } from '../../../clock.ts';
-import type { Logger } from '../../../logger.ts';
+import { within } from '../../../clock.ts';
 import { RedisConnection } from '../../store/redis/connection.ts';
 import { Outage, type RedisOutages } from '../../store/redis/errors.ts';
 import type { StoreDeps } from '../../store/store.ts';
 import {
-  type Concurrency,
   concurrencyOf,
   type JobHandler,
   type JobKind,
   type JobOptions,
   jobEndings,
   jobKindOf,
-  type QueueLimits,
   type QueueName,
+  type QueueOptions,
   type QueueStats,
   type WorkQueue,
 } from '../queue.ts';
@@ -24,16 +22,9 @@ import { defineScripts } from './scripts.ts';
 const LAST_PLANS_MS = 5_000;
 
 /** Options of {@link openBullmqQueue}. */
-export interface BullmqQueueOptions {
+export interface BullmqQueueOptions extends QueueOptions {
   /** URL of the Redis that the replicas share: `redis://…` or `rediss://…`. */
   readonly url: string;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Number of jobs that run at once in each queue of a kind in this process, at least 1 each. */
-  readonly concurrency: Concurrency;
-  readonly limits?: QueueLimits;
-  /** Queues whose jobs this process runs. */
-  readonly names: readonly QueueName[];
 }
 
 export interface SharedWorkQueue extends WorkQueue {

@@ -1,10 +1,8 @@
 import TinyQueue from 'tinyqueue';
 import { type CancelTimer, type Clock, within } from '../../../clock.ts';
-import type { Logger } from '../../../logger.ts';
 import { collection } from '../../records/collection.ts';
 import type { Store } from '../../store/store.ts';
 import {
-  type Concurrency,
   concurrencyOf,
   type JobHandler,
   type JobKind,
@@ -14,8 +12,8 @@ import {
   lagOf,
   pauseAfter,
   type QueueLimit,
-  type QueueLimits,
   type QueueName,
+  type QueueOptions,
   type QueueStats,
   queueNamesOf,
   type SeenLag,
@@ -60,14 +58,7 @@ const queuePauses = collection<QueueName, PauseRecord>({
 });
 
 /** Options of {@link MemoryQueue}. */
-interface MemoryQueueOptions {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  /** Number of jobs that run at once in each queue of a kind, at least 1 each. */
-  readonly concurrency: Concurrency;
-  readonly limits?: QueueLimits;
-  /** Names of the queues that exist from the start; others are created with their first job. Default: those of no platform. */
-  readonly names?: readonly QueueName[];
+interface MemoryQueueOptions extends Omit<QueueOptions, 'names'>, Partial<Pick<QueueOptions, 'names'>> {
   /** Store in which pauses survive restarts. Default: they do not. */
   readonly store?: Pick<Store, 'keyv'>;
 }

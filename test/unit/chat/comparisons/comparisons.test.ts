@@ -38,7 +38,7 @@ async function comparison(house = new ChatHouse()) {
       set: placeOf(index + 1),
     }),
   );
-  await house.repository.claimAll(tasks);
+  await house.repository.claim(tasks);
   await house.chat.show(SET);
   for (const id of ids) await house.happen(id, EVENTS.send, EVENTS.accepted);
   return { house, ids: ids as readonly [TaskId, TaskId, TaskId], tasks, placeOf, place: placeOf(1) };
@@ -308,7 +308,7 @@ describe('a comparison', () => {
       retryOf: ids[2],
       takeOf: placeOf(3),
     };
-    await house.repository.claim(retry);
+    await house.repository.claim([retry]);
     await house.chat.show(retry.id);
     await house.happen(retry.id, EVENTS.send, EVENTS.accepted);
     expect(card(house, retry.id)).toContain('clip C of 3');
@@ -341,7 +341,7 @@ describe('a comparison', () => {
     expect(card(house)).toContain('Nobody voted.');
     const { request, price } = await house.record(ids[2]);
     const retry = { ...newTask({ createdAtMs: house.clock.now(), request, price }), id: taskIdOf(retryKey(ids[2], 1)) };
-    await repository.claim({ ...retry, retryOf: ids[2], takeOf: placeOf(3) });
+    await repository.claim([{ ...retry, retryOf: ids[2], takeOf: placeOf(3) }]);
     await house.chat.show(retry.id);
     await house.happen(retry.id, EVENTS.send, EVENTS.accepted, ...done(house));
     await house.pass(5_000);
@@ -350,7 +350,7 @@ describe('a comparison', () => {
     expect(card(house, retry.id)).toContain('‹mole-3›');
     const votable = await house.chat.comparisons.entries(place);
     const later = { ...newTask({ createdAtMs: house.clock.now(), request, price }), id: taskIdOf(retryKey(ids[2], 2)) };
-    await repository.claim({ ...later, retryOf: ids[2] });
+    await repository.claim([{ ...later, retryOf: ids[2] }]);
     expect(await house.chat.comparisons.entries(place)).toEqual(votable);
   });
 });

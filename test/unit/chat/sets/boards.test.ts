@@ -27,7 +27,7 @@ function done(house: ChatHouse): readonly TaskEvent[] {
 /** A house with a storyboard of four shots, of which the fourth failed. */
 async function withBoard(house = new ChatHouse()) {
   const { request } = newTask();
-  await house.repository.claimAll(
+  await house.repository.claim(
     IDS.map((id, index) =>
       newTask({
         id,

@@ -26,7 +26,7 @@ async function asking(
   const ids = memberIds({ id: SET, of: of.length });
   const { approval } = requestedTask();
   if (approval === undefined) throw new TypeError('a request without approval');
-  await house.repository.claimAll(
+  await house.repository.claim(
     ids.map((id, at) => {
       const set = { id: SET, kind: 'takes', at: at + 1, of: of.length } as const;
       return requestedTask({ id, set, approval: { ...approval, askedOf }, ...of[at] });

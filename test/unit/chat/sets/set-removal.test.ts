@@ -28,7 +28,7 @@ async function delivered(changes: Partial<Task> = {}) {
     const own = { ...request, prompt: PROMPTS[index] ?? '' };
     return newTask({ id, set, request: own, createdAtMs: clock.now(), ...changes });
   });
-  await repository.claimAll(tasks);
+  await repository.claim(tasks);
   await chat.show(SET);
   await house.pass(0);
   if (tasks[0]?.state === 'requested') await house.happen(SET, EVENTS.approve);

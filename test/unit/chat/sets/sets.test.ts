@@ -18,7 +18,7 @@ const CARD = setCardId(SET);
 async function withSet(of: number, house = new ChatHouse()) {
   const ids = memberIds({ id: SET, of });
   const createdAtMs = house.clock.now();
-  await house.repository.claimAll(
+  await house.repository.claim(
     ids.map((id, index) => {
       const address = { thread: '1', ...(index === 0 ? { token: 't' } : {}) };
       return newTask({

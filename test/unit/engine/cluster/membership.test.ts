@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLeases, type LeaseBackend } from '#src/engine/cluster/leases.ts';
-import { createMembership, type Membership } from '#src/engine/cluster/membership.ts';
+import { Membership } from '#src/engine/cluster/membership.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { pass } from '#test/fakes/settle.ts';
@@ -8,7 +8,7 @@ import { pass } from '#test/fakes/settle.ts';
 const clock = (): ManualClock => new ManualClock();
 
 function membershipOf(owner: string, backend: LeaseBackend, time: ManualClock, exclusive = false): Membership {
-  return createMembership({ leases: createLeases({ backend, clock: time, owner }), exclusive, clock: time });
+  return new Membership({ leases: createLeases({ backend, clock: time, owner }), exclusive, clock: time });
 }
 
 /** Two processes on one store that joined a while ago. */

@@ -18,7 +18,7 @@ const TEAM = 'team:fake:T1:2026-11:USD';
 
 /** Claims a task, to which things happen. */
 async function happen(repository: TaskRepository, id: string, ...events: readonly TaskEvent[]): Promise<void> {
-  await repository.claim(newTask({ id: id as TaskId }));
+  await repository.claim([newTask({ id: id as TaskId })]);
   for (const event of events) await repository.record(id as TaskId, event);
   const { revision } = (await repository.get(id as TaskId)) as Task;
   await repository.record(id as TaskId, { kind: 'presented', revision });
@@ -80,7 +80,7 @@ describe('a check of the books', () => {
       orders += 1;
       const id = `n${orders}` as TaskId;
       if (orders > 12) return;
-      await repository.claim(newTask({ id }));
+      await repository.claim([newTask({ id })]);
       await repository.record(id, send);
       if (orders % 2 === 0) await repository.record(id, lost);
     });
@@ -111,7 +111,7 @@ describe('a check of the books', () => {
     const report = await checkBooks(store, async () => {
       if (isLimited()) return;
       orders += 1;
-      await repository.claim(newTask({ id: `n${orders}` as TaskId }));
+      await repository.claim([newTask({ id: `n${orders}` as TaskId })]);
       // Reading all tasks one by one must come to an end.
       if (orders % 2 === 0) await repository.record(`n${orders}` as TaskId, EVENTS.cancel);
     });

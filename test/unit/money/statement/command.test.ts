@@ -53,7 +53,7 @@ async function openBooks(service?: string) {
   const id = 'task-1' as TaskId;
   const task = newTask({ id });
   const at = service === undefined ? {} : { service };
-  await repository.claim({ ...task, request: { ...task.request, ...at } });
+  await repository.claim([{ ...task, request: { ...task.request, ...at } }]);
   for (const event of [EVENTS.send, EVENTS.accepted, EVENTS.completed]) await repository.record(id, event);
   return store;
 }

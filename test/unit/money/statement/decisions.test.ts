@@ -39,7 +39,7 @@ beforeEach(() => {
 /** Claims and sends a task, and applies events to it. */
 async function made(name: string, ...events: readonly TaskEvent[]): Promise<TaskId> {
   const id = `task-${name}` as TaskId;
-  await repository.claim(newTask({ id }));
+  await repository.claim([newTask({ id })]);
   const accepted = { ...EVENTS.accepted, upstreamId: `up-${name}` as UpstreamId };
   for (const event of [EVENTS.send, ...events]) {
     await repository.record(id, event.kind === 'accepted' ? accepted : event);

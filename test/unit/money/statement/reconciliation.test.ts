@@ -6,7 +6,7 @@ import { parseMapping, readStatement, type StatementFile } from '#src/money/stat
 import { reconcileStatement } from '#src/money/statement/reconciliation.ts';
 import { monthLine } from '#src/money/statement/sentences.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
-import { createUpstreamIds } from '#src/pipeline/upstream-ids.ts';
+import { UpstreamIds } from '#src/pipeline/upstream-ids.ts';
 import type { Origin, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
@@ -42,7 +42,7 @@ async function made(upstream: string, given: Made = {}): Promise<TaskId> {
   const id = `task-of-${upstream}` as TaskId;
   const request = { ...newTask().request, ...(service === undefined ? {} : { service }) };
   const task = newTask({ id, request, createdAtMs: atMs, price: { amount, currency }, origin: originOf(origin) });
-  await repository.claim(task);
+  await repository.claim([task]);
   await repository.record(id, { kind: 'send', owner: 'me', atMs: 0 });
   if (end === 'lost') {
     await repository.record(id, { kind: 'lost', failure: FAILURE });
@@ -58,7 +58,7 @@ async function reconciled(rows: readonly string[], given: Partial<StatementFile>
   const path = join(dir, 'statement.csv');
   await writeFile(path, ['task,cost,time', ...rows].join('\n'));
   const file = { path, mapping: parseMapping('id=task,amount=cost,at=time'), ...given };
-  const books = { store, upstreamIds: createUpstreamIds(store, () => SERVICE) };
+  const books = { store, upstreamIds: new UpstreamIds(store, () => SERVICE) };
   return reconcileStatement(books, await readStatement(file));
 }
 
@@ -159,7 +159,7 @@ it('knows a failed clip that awaits its refund, and what was booked before', asy
   const id = 'task-of-failed' as TaskId;
   const { createdAtMs, price } = newTask();
   const money = { sends: [{ period: '2026-10', ...price, atMs: createdAtMs }], awaitsRefund: true } as const;
-  await repository.claim(newTask({ id, createdAtMs: OCTOBER_MS, money }));
+  await repository.claim([newTask({ id, createdAtMs: OCTOBER_MS, money })]);
   await repository.record(id, { kind: 'send', owner: 'me', atMs: 0 });
   await repository.record(id, { kind: 'accepted', upstreamId: 'failed' as UpstreamId, atMs: OCTOBER_MS });
   await repository.record(id, { kind: 'failed', failure: FAILURE, atMs: OCTOBER_MS + 1 });
@@ -279,9 +279,9 @@ it('compares the books of its own service alone', async () => {
 
 it('finds no task of another video service under the same id', async () => {
   await made('a');
-  const other = { store, upstreamIds: createUpstreamIds(store, () => 'https://other.example') };
+  const other = { store, upstreamIds: new UpstreamIds(store, () => 'https://other.example') };
   expect(await other.upstreamIds.holders(['a' as UpstreamId], {})).toEqual([undefined]);
-  expect(await createUpstreamIds(store, () => `${SERVICE}/`).holders(['a' as UpstreamId], {})).toEqual(['task-of-a']);
+  expect(await new UpstreamIds(store, () => `${SERVICE}/`).holders(['a' as UpstreamId], {})).toEqual(['task-of-a']);
 });
 
 it('refuses a statement without rows', async () => {

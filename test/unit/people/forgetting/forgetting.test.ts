@@ -91,7 +91,7 @@ describe('forgetting a person', () => {
     const { repository } = parts.house;
     await forget(parts);
     await finish(parts);
-    const claim = await repository.claim(newTask({ id: 'done' as TaskId, origin, request }));
+    const claim = await repository.claim([newTask({ id: 'done' as TaskId, origin, request })]);
     expect(claim).toMatchObject({ kind: 'known', task: { request: { prompt: '' }, removal: { reason: 'forgotten' } } });
   });
 
@@ -134,7 +134,7 @@ describe('forgetting a person', () => {
     const set = { id: 'chained' as TaskId, kind: 'storyboard', of: 2 } as const;
     const [one, two] = memberIds(set) as [TaskId, TaskId];
     const created = { origin, createdAtMs: house.clock.now(), price: { amount: '0.10', currency: 'USD' } };
-    await house.repository.claimAll([
+    await house.repository.claim([
       newTask({ ...created, id: one, request, set: { ...set, at: 1 } }),
       waitingTask({ ...created, id: two, request: { ...request, chain: {} }, set: { ...set, at: 2 } }),
     ]);
@@ -273,7 +273,7 @@ describe('forgetting a person', () => {
     const hers = memberIds(own).map((id, at) =>
       newTask({ id, origin, request, ...created, set: { ...own, at: at + 1 } }),
     );
-    for (const set of [tasks, hers]) await house.repository.claimAll(set);
+    for (const set of [tasks, hers]) await house.repository.claim(set);
     for (const id of [theirs.id, own.id]) await house.chat.show(id);
     await house.pass(0);
     await house.happen(theirs.id, { ...EVENTS.approve, by: EVE });

@@ -103,7 +103,7 @@ const NAMED: Readonly<Record<string, Named>> = {
       const members = memberIds(BOARD).map((id, at) =>
         newTask({ id, origin, request, price: PRICE, set: { ...BOARD, at: at + 1 } }),
       );
-      await house.repository.claimAll(members);
+      await house.repository.claim(members);
       const done = [
         { kind: 'completed', atMs: house.clock.now() },
         { kind: 'fetched', clip: CLIP },
