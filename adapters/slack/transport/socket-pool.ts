@@ -1,12 +1,12 @@
+import { once } from 'node:events';
 import { type App, type Receiver, SocketModeReceiver } from '@slack/bolt';
-import { type CancelTimer, type Clock, sleep, within } from '#src/clock.ts';
+import { type Clock, sleep, within } from '#src/clock.ts';
 import type { Lease, Leases } from '#src/engine/index.ts';
 import { asDailiesError, type DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { createSdkLogger } from '../web-api/client.ts';
 import { translate } from '../web-api/errors.ts';
 
-/** Options of {@link SocketPool}. */
 interface SocketPoolOptions extends Omit<SocketOptions, 'app'> {
   readonly leases: Leases;
 }
@@ -102,7 +102,7 @@ export class SocketPool implements Receiver {
     try {
       await connection.start();
       firstAttempt?.resolve();
-      await aborted(until);
+      if (!until.aborted) await once(until, 'abort');
     } catch (thrown) {
       const details = { event: 'slack_socket_refused', err: thrown };
       this.#options.logger.error(details, 'Slack refused the Socket Mode connection');
@@ -129,14 +129,6 @@ export class SocketPool implements Receiver {
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-/** Options of {@link SocketConnection}. */
 interface SocketOptions {
   readonly appToken: string;
   readonly apiUrl?: string | undefined;
@@ -200,14 +192,12 @@ class SocketConnection {
   async #connect(): Promise<DailiesError | null> {
     const receiver = this.#newReceiver();
     const { client } = receiver;
-    let cancel: CancelTimer = () => undefined;
-    const timedOut = new Promise<never>((_resolve, reject) => {
-      cancel = this.#options.clock.after(HELLO_TIMEOUT_MS, () => reject(new Error('Slack did not say hello')));
-    });
     const started = client.start();
     const disconnect = (): void => void client.disconnect().catch(() => undefined);
     try {
-      await Promise.race([started, timedOut]);
+      const opened = started.then(() => true);
+      if (!(await within(this.#options.clock, HELLO_TIMEOUT_MS, opened, false)))
+        throw new Error('Slack did not say hello');
       if (this.#state === 'stopped') disconnect();
       else this.#adopt(receiver);
       return null;
@@ -216,8 +206,6 @@ class SocketConnection {
       disconnect();
       started.then(disconnect, () => undefined);
       return translate(thrown ?? new Error('the connection was closed'), 'connecting to Slack');
-    } finally {
-      cancel();
     }
   }
 
