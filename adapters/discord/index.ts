@@ -292,7 +292,7 @@ export class Discord implements Adapter {
     const edit = {
       body: { ...body, ...attaching([clip]) },
       urgency: 'final',
-      file: { ...file, name: clip.name },
+      files: [{ ...file, name: clip.name }],
     } as const;
     // A retry, in any process, first checks whether the clip arrived.
     await this.#records.change(message.message, { isUploading: true });

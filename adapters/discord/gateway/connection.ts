@@ -31,7 +31,6 @@ interface ConnectionEvents {
   refused(code: number): void;
 }
 
-/** Options of {@link Connection}. */
 export interface ConnectionOptions extends Pick<ShardOptions, 'token' | 'permit' | 'clock' | 'random'> {
   /** Gateway intents as a bitfield. */
   readonly intents: number;

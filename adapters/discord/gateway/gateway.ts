@@ -19,7 +19,6 @@ interface GatewayEvents {
   reaction(reaction: GatewayMessageReactionAddDispatchData): Promise<void>;
 }
 
-/** Options of {@link Gateway}. */
 export interface GatewayOptions {
   readonly token: string;
   readonly rest: DiscordRest;

@@ -1,6 +1,6 @@
 import { type APIGatewayBotInfo, type APIGatewaySessionStartLimit, Routes } from 'discord.js';
 import { sleep } from '#src/clock.ts';
-import { collection, type Store } from '#src/engine/index.ts';
+import { collection, type Store, type Versioned } from '#src/engine/index.ts';
 import type { Logger } from '#src/logger.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import type { GatewayOptions } from './gateway.ts';
@@ -14,7 +14,6 @@ export function askForGateway(rest: DiscordRest): Promise<APIGatewayBotInfo> {
   return rest.get<APIGatewayBotInfo>(Routes.gatewayBot(), 'asking for the gateway');
 }
 
-/** Options of {@link mayIdentify}. */
 interface IdentifyOptions extends Pick<GatewayOptions, 'store' | 'clock' | 'logger' | 'random'> {
   /** Fetches the current gateway information. */
   readonly info: () => Promise<APIGatewayBotInfo>;
@@ -58,13 +57,8 @@ export async function mayIdentify(options: IdentifyOptions, shard: number, signa
   }
 }
 
-/** Record of the last session start, by this machine's wall clock. */
-interface BegunRecord {
-  readonly revision: number;
-  readonly atMs: number;
-}
-
-const discordStarts = collection<string, BegunRecord>({
+/** Last session starts, by this machine's wall clock. */
+const discordStarts = collection<string, Versioned & { readonly atMs: number }>({
   name: 'discord_starts',
   holds: 'when sessions with Discord were last started',
   personal: 'nobody',
@@ -90,12 +84,7 @@ async function waitForLimit(
   await sleep(clock, Math.min(resetAfterMs, MAX_WAIT_MS), signal);
 }
 
-interface CountRecord {
-  readonly revision: number;
-  readonly count: number;
-}
-
-const discordShards = collection<'count', CountRecord>({
+const discordShards = collection<'count', Versioned & { readonly count: number }>({
   name: 'discord_shards',
   holds: 'the number of shards of all replicas',
   personal: 'nobody',

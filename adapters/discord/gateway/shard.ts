@@ -1,10 +1,9 @@
 import { GatewayDispatchEvents, type GatewayDispatchPayload, GatewayIntentBits } from 'discord.js';
 import { type CancelTimer, within } from '#src/clock.ts';
-import { collection, type Lease } from '#src/engine/index.ts';
+import { collection, type Lease, type Versioned } from '#src/engine/index.ts';
 import { Connection, type Session } from './connection.ts';
 import type { GatewayOptions } from './gateway.ts';
 
-/** Options of {@link Shard}. */
 export interface ShardOptions
   extends Pick<GatewayOptions, 'token' | 'store' | 'clock' | 'random' | 'logger' | 'events'> {
   readonly id: number;
@@ -168,14 +167,8 @@ export class Shard {
   }
 }
 
-/** Stored session; `session` is `null` once it is over. */
-interface SessionRecord {
-  readonly revision: number;
-  readonly session: Session | null;
-}
-
-/** By shard and number of shards. */
-const discordSessions = collection<string, SessionRecord>({
+/** By shard and number of shards; `null` once a session is over. */
+const discordSessions = collection<string, Versioned & { readonly session: Session | null }>({
   name: 'discord_sessions',
   holds: 'sessions with Discord',
   personal: 'nobody',

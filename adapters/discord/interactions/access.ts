@@ -8,7 +8,6 @@ import type { Parts } from '../parts.ts';
 import type { DiscordRest } from '../rest/client.ts';
 import { PLATFORM } from './caller.ts';
 
-/** Options of {@link Access}. */
 interface AccessOptions extends Parts, Pick<DiscordSettings, 'guildId'> {
   readonly config: AccessConfig;
 }
@@ -34,11 +33,6 @@ export interface Server {
 interface Spread {
   readonly allowed: readonly Server[];
   readonly refused: readonly Server[];
-}
-
-/** Stored ids of the servers in which the bot was a member at its first start. */
-interface FirstServers {
-  readonly ids: readonly string[];
 }
 
 const CACHE_TTL_MS = 60_000;
@@ -142,7 +136,7 @@ export class Access {
     const { records, self, logger } = this.#options;
     const { application, isPublic } = await self();
     const key = `servers:${application}`;
-    const known = await records.recall<FirstServers>(key);
+    const known = await records.recall<{ readonly ids: readonly string[] }>(key);
     if (known !== undefined) {
       this.#first = known.ids;
       return new Set(known.ids);
@@ -152,7 +146,7 @@ export class Access {
       // A bot started before its first invitation waits for that server, provided that only its owner can add it.
       this.#isUninvited = ids.length === 0 && !isPublic;
       if (this.#isUninvited) return new Set();
-      await records.remember(key, { ids } satisfies FirstServers);
+      await records.remember(key, { ids });
       this.#first = ids;
       return new Set(ids);
     } catch (thrown) {

@@ -13,7 +13,7 @@ import {
   InteractionContextType,
   InteractionType,
 } from 'discord.js';
-import type { Bot, Caller, Form, GivenOptions, Reply } from '#commands/bot-port.ts';
+import type { Bot, Caller, GivenOptions, Reply } from '#commands/bot-port.ts';
 import { type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
@@ -40,7 +40,6 @@ import { readFilledIn, readFormId, renderForm } from './modals.ts';
 import { parseCommand, type ReferenceMedia, type ResolvedMedia, separated, textOf } from './options.ts';
 import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
 
-/** Options of {@link InteractionHandler}. */
 interface InteractionHandlerOptions {
   readonly bot: Bot;
   readonly rest: DiscordRest;
@@ -214,8 +213,9 @@ export class InteractionHandler {
           : this.#options.media.resolve([{ option: 'image', attachment: image.attachment }]).addresses['image']?.[0];
       const create = await this.#options.bot.form(caller);
       if (address === undefined || create.kind !== 'form') return create;
-      const opened = { interaction: interaction.id, image: address, create: create.form };
-      return { kind: 'form', form: await openAnimateForm(this.#options.records, opened) };
+      // A form's custom id is too short for a URL.
+      await this.#options.records.remember(`image:${interaction.id}`, { image: address });
+      return { kind: 'form', form: { ...create.form, id: `${PREFIX}${interaction.id}`, title: ANIMATE_TITLE } };
     });
   }
 
@@ -404,18 +404,6 @@ const PREFIX = 'animate:';
 
 /** Image of a message: an attachment if there is one (it has more metadata), else a URL. */
 type FoundImage = { readonly attachment: APIAttachment } | { readonly url: string };
-
-interface OpenedForm {
-  readonly interaction: string;
-  readonly image: string;
-  readonly create: Form;
-}
-
-/** Builds the form for an image, and stores the image: a form's custom id is too short for a URL. */
-async function openAnimateForm(records: MessageStore, { interaction, image, create }: OpenedForm): Promise<Form> {
-  await records.remember(`image:${interaction}`, { image });
-  return { ...create, id: `${PREFIX}${interaction}`, title: ANIMATE_TITLE };
-}
 
 /** Returns the image of a submitted form; `null` for another form, `undefined` if it is no longer stored. */
 async function imageOfForm(records: MessageStore, form: string): Promise<string | null | undefined> {

@@ -12,7 +12,6 @@ import type { Permissions } from '../rest/permissions.ts';
 import type { Access } from './access.ts';
 import { mayManage, nameOf, PLATFORM } from './caller.ts';
 
-/** Options of {@link Reactions}. */
 interface ReactionsOptions extends Omit<Parts, 'clock'> {
   readonly bot: Bot;
   readonly access: Pick<Access, 'of'>;

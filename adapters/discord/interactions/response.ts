@@ -46,7 +46,6 @@ const HAS_ORIGINAL: ReadonlySet<InteractionResponseType> = new Set([
   InteractionResponseType.UpdateMessage,
 ]);
 
-/** Options of {@link InteractionResponse}. */
 interface InteractionResponseOptions {
   readonly interaction: Pick<APIInteraction, 'id'>;
   readonly token: MessageToken;

@@ -12,7 +12,6 @@ import { errorResponseOf, isDeadToken, translate } from '../rest/errors.ts';
 import { type MessageRecord, type MessageToken, readAddress } from './message-store.ts';
 import { attaching, type Body, noticeText, renderRequest, storedName } from './render.ts';
 
-/** Options of {@link TaskPosts}. */
 interface TaskPostsOptions extends Omit<Parts, 'logger'> {
   readonly pending: PendingResponses;
   readonly time: DiscordTime;
@@ -40,7 +39,7 @@ interface Post {
 interface Edit {
   readonly body: Body;
   readonly urgency: 'progress' | 'final';
-  readonly file?: SentFile;
+  readonly files?: readonly SentFile[];
 }
 
 /** Retry delay of an operation that needs a fresh token from a button press. */

@@ -15,7 +15,6 @@ const PROMPT_BEFORE_MS = 75_000;
 /** Interval between checks for expiring tokens; well below {@link PROMPT_BEFORE_MS}. */
 const CHECK_EVERY_MS = 10_000;
 
-/** Options of {@link TokenRenewal}. */
 type TokenRenewalOptions = Omit<Parts, 'self'> & Pick<DiscordOptions, 'reachable' | 'withMessageLock'>;
 
 /**

@@ -51,42 +51,36 @@ interface RegisteringOnce extends Pick<Parts, 'records' | 'clock' | 'logger'> {
 const FIRST_REGISTERING_MS = 1_000;
 const MAX_REGISTERING_MS = 5 * 60_000;
 
-/** Registers the commands, retrying until shutdown: without them the bot is unusable. Never rejects. */
+/**
+ * Registers the commands unless exactly these are registered, retrying until shutdown: without them the bot is unusable.
+ * A lease serialises the replicas: later ones find it done. Never rejects.
+ */
 export async function keepRegistering(
   registration: () => Promise<Registration>,
   once: RegisteringOnce & { readonly random: () => number },
 ): Promise<void> {
-  const { clock, logger, signal, random } = once;
+  const { leases, clock, logger, signal, random } = once;
   const failed = (thrown: unknown, _failures: number, delayMs: number): void => {
     const error = asDailiesError(thrown, 'registering commands');
     logger.warn({ event: 'discord_commands_failed', err: error, delayMs }, 'failed to register the commands, retrying');
   };
   const pace = { firstMs: FIRST_REGISTERING_MS, maxMs: MAX_REGISTERING_MS };
+  const lease = { leases, clock, name: 'discord:commands', ttlMs: LEASE_MS, retryMs: CHECK_EVERY_MS, signal };
   const registering = retry({ ...pace, clock, random, signal, failed }, async () => {
     const wanted = await registration();
-    if (await registerOnce(wanted, once))
+    const isNew = await withLease(lease, async () => {
+      const isRegistered = await registerChanged(wanted, once);
+      await removeElsewhere(wanted, once);
+      return isRegistered;
+    });
+    if (isNew === true)
       logger.info({ event: 'discord_commands_registered', guild: wanted.guild ?? 'all' }, 'registered the commands');
   });
   // Rejects only when aborted.
   await registering.catch(() => undefined);
 }
 
-/**
- * Registers the commands, unless exactly these are registered. A lease serialises the replicas: later ones find it
- * done.
- * @returns whether this call registered them. @throws DailiesError
- */
-async function registerOnce(registration: Registration, once: RegisteringOnce): Promise<boolean> {
-  const { leases, clock, signal } = once;
-  const lease = { leases, clock, name: 'discord:commands', ttlMs: LEASE_MS, retryMs: CHECK_EVERY_MS, signal };
-  const isNew = await withLease(lease, async () => {
-    const isRegistered = await registerChanged(registration, once);
-    await removeElsewhere(registration, once);
-    return isRegistered;
-  });
-  return isNew ?? false;
-}
-
+/** @returns whether this call registered them. @throws DailiesError */
 async function registerChanged(registration: Registration, { records }: RegisteringOnce): Promise<boolean> {
   const { guild } = registration;
   const wanted = definitionsOf(registration);

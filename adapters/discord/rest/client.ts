@@ -24,8 +24,7 @@ export interface Call {
   readonly route: RouteLike;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  readonly file?: SentFile;
-  /** Several files; by default {@link file}, or none. */
+  /** Default: none. */
   readonly files?: readonly SentFile[];
   /** True to send the bot's own token. Interactions and their webhooks take none. Default true. */
   readonly isOurs?: boolean;
@@ -38,7 +37,6 @@ export interface Call {
   readonly doing: string;
 }
 
-/** Options of {@link DiscordRest}. */
 interface DiscordRestOptions extends Pick<DiscordSettings, 'token' | 'apiUrl'> {
   readonly time: DiscordTime;
 }
@@ -95,8 +93,7 @@ export class DiscordRest {
 
   /** Makes a call. @throws DailiesError as by {@link translate}. */
   async call<InteractionResponse = unknown>(call: Call): Promise<InteractionResponse> {
-    const { method, route, query, isOurs = true, urgency = 'final', doing } = call;
-    const files = call.files ?? (call.file === undefined ? [] : [call.file]);
+    const { method, route, query, files = [], isOurs = true, urgency = 'final', doing } = call;
     const content =
       files.length === 0 ? { body: call.body } : { body: new MultipartUpload(call.body, files), passThroughBody: true };
     const signal = files.length === 0 ? { signal: AbortSignal.timeout(CALL_TIMEOUT_MS) } : {};
