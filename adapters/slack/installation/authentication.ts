@@ -6,7 +6,6 @@ import { slackCodeOf } from '../web-api/errors.ts';
 import type { TokenHealth } from './token-health.ts';
 import type { Workspaces } from './workspaces.ts';
 
-/** Options of {@link Authentication}. */
 interface AuthenticationOptions {
   readonly workspaces: Workspaces;
   readonly clients: Clients;

@@ -38,7 +38,9 @@ const FAILED: Page = {
 
 /** Responds with the page after an installation. @param error of Bolt or the installation store; `null`: it succeeded */
 export function sendOutcome(response: ServerResponse, error: Error | null): void {
-  send(response, error === null ? INSTALLED : pageOf(error));
+  const { status, ...page } = error === null ? INSTALLED : pageOf(error);
+  const { headers, html } = notePage(page);
+  response.writeHead(status, { ...headers, ...HEADERS }).end(html);
 }
 
 /** @see https://docs.slack.dev/tools/node-slack-sdk/oauth#handling-errors for the codes */
@@ -49,9 +51,4 @@ function pageOf(error: Error): Page {
   const code = 'code' in error ? String(error.code) : '';
   if (code === 'slack_oauth_installer_authorization_error') return CANCELLED;
   return /state/.test(code) ? OUTDATED : FAILED;
-}
-
-function send(response: ServerResponse, { status, ...page }: Page): void {
-  const { headers, html } = notePage(page);
-  response.writeHead(status, { ...headers, ...HEADERS }).end(html);
 }

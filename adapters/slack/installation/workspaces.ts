@@ -30,7 +30,6 @@ export interface Workspace {
 /** Looks up a token's workspace and bot user (`auth.test`). */
 type Identify = (token: string) => Promise<Omit<Workspace, 'botToken'>>;
 
-/** Options of {@link Workspaces}. */
 interface WorkspacesOptions extends Pick<SlackSettings, 'botToken' | 'apiUrl' | 'installation'> {
   readonly access: AccessConfig;
   readonly store: Store;

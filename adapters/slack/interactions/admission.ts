@@ -14,7 +14,6 @@ import { PLATFORM, teamOf } from './listeners.ts';
 import { readMetadata } from './modals.ts';
 import { ReplySender, type ReplySenderOptions } from './reply-sender.ts';
 
-/** Options of {@link admit}. */
 interface AdmissionOptions extends ReplySenderOptions {
   readonly rules: AccessRules;
   readonly profiles: Profiles;

@@ -35,7 +35,6 @@ interface TakenMedia {
   readonly wrong: readonly FieldProblem[];
 }
 
-/** Options of {@link ReferenceMedia}. */
 interface ReferenceMediaOptions {
   readonly clients: Clients;
   readonly relay: Relay;

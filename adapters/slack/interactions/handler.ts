@@ -33,7 +33,6 @@ import {
 import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
 import type { ReplySender } from './reply-sender.ts';
 
-/** Options of {@link InteractionHandler}. */
 interface InteractionHandlerOptions {
   readonly bot: Bot;
   readonly catalog: () => Catalog;

@@ -12,7 +12,6 @@ import { layout, plain, renderCard } from '../messages/render.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import type { Admission } from './admission.ts';
 
-/** Options of {@link Home}. */
 interface HomeOptions {
   readonly bot: Bot;
   readonly clients: Clients;

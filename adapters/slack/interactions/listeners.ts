@@ -18,7 +18,6 @@ import { FORM_CALLBACK, readChoice, readFilledIn, readMetadata } from './modals.
 import { PRICED_FIELDS } from './order-modal.ts';
 import { ReplySender, type ReplySenderOptions, type ResponseContext } from './reply-sender.ts';
 
-/** Options of {@link registerListeners}. */
 interface ListenerOptions extends ReplySenderOptions {
   readonly handler: InteractionHandler;
   readonly home: Home;

@@ -19,7 +19,6 @@ export interface ResponseContext {
   readonly respond?: ((message: RespondArguments) => Promise<unknown>) | undefined;
 }
 
-/** Options of {@link ReplySender}. */
 export interface ReplySenderOptions {
   readonly clients: Clients;
   readonly clock: Clock;

@@ -10,7 +10,6 @@ import { mayHaveHappened, slackCodeOf } from '../web-api/errors.ts';
 import type { MessageStore, PostRecord } from './message-store.ts';
 import type { Body } from './render.ts';
 
-/** Options of {@link Messages} and `Files`. */
 export interface MessagesOptions {
   readonly clients: Clients;
   readonly messageStore: MessageStore;

@@ -13,7 +13,6 @@ import { type KnownRequest, readRequest } from './request-id.ts';
  */
 export type Process = (event: ReceiverEvent) => Promise<void>;
 
-/** Options of {@link Dispatcher}. */
 interface DispatcherOptions {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -49,7 +48,6 @@ const MAX_IN_FLIGHT = 5_000;
 const MAX_HANDLED = 10_000;
 const STARTING = 'beginning with a request of Slack';
 
-/** Options of {@link Acknowledgement}. */
 interface AcknowledgementOptions {
   readonly ack: AckFn<unknown>;
   readonly clock: Clock;

@@ -7,7 +7,6 @@ import type { SlackSettings } from '../config.ts';
 import { sendOutcome } from '../installation/oauth-pages.ts';
 import { createSdkLogger } from '../web-api/client.ts';
 
-/** Options of {@link createHttpReceiver}. */
 interface HttpOptions {
   readonly http: FastifyInstance;
   readonly logger: Logger;

@@ -30,7 +30,6 @@ interface Call<Result> {
   readonly run: Run<Result>;
 }
 
-/** Options of {@link Clients}. */
 interface ClientsOptions {
   readonly workspaces: Workspaces;
   /** Coordinates the replicas' turns. */
@@ -170,7 +169,6 @@ export class Clients {
   }
 }
 
-/** Settings of {@link createClient}. */
 interface ClientSettings {
   readonly apiUrl?: string | undefined;
   readonly logger: Logger;
@@ -238,7 +236,6 @@ class RateLimits {
   }
 }
 
-/** Options of {@link RateLimiter}. */
 interface RateLimiterOptions {
   readonly clock: Clock;
   /** Serialises the turns of all replicas; `null`: there is only one replica. */

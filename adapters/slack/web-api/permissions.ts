@@ -34,7 +34,6 @@ const MOST_PAGES = 10;
 const NOTHING: MemberRights = { view: false, post: false, manage: false };
 const EVERYTHING: MemberRights = { view: true, post: true, manage: true };
 
-/** Options of {@link Permissions}. */
 interface PermissionsOptions {
   readonly clients: Clients;
   readonly workspaces: Pick<Workspaces, 'of'>;
