@@ -3,6 +3,7 @@ import { endOfDay } from '#src/period.ts';
 import { type Approver, formatPrice, type Price } from '#src/tasks/index.ts';
 import type { TeamApprover } from '#src/teams/index.ts';
 import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
+import { isMemberHere } from '../input/membership.ts';
 import { optionValue } from '../input/options.ts';
 import { anyoneNamed, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
@@ -109,17 +110,15 @@ const EVERYONE = 'who: @everyone can’t approve. Choose a role that only some h
  * of all members; `null` if they can.
  */
 export async function approverProblem(
-  { chat }: BotPorts,
+  ports: BotPorts,
   caller: Caller,
   { kind, id, name }: Approver,
   option = 'who',
 ): Promise<string | null> {
-  const { platform, team, channel, address } = caller;
   // Everyone's role on Discord, which no member carries and no message may ping.
-  if (kind === 'role') return id === team ? EVERYONE : null;
-  if (kind === 'group') return unreadable(chat, caller, { id, name }, option);
-  if (id === caller.user.id) return null;
-  return (await chat.platform(platform).isMember({ team, channel, address }, id)) ? null : hasLeft(option, name);
+  if (kind === 'role') return id === caller.team ? EVERYONE : null;
+  if (kind === 'group') return unreadable(ports.chat, caller, { id, name }, option);
+  return id === caller.user.id || (await isMemberHere(ports, caller, id)) ? null : hasLeft(option, name);
 }
 
 /**

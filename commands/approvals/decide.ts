@@ -27,7 +27,7 @@ import { type Ordered, setSize } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { button, type Press } from '../ui/buttons.ts';
 import { type Card, type Line, type Part, textCard } from '../ui/card.ts';
-import { formId } from '../ui/form-ids.ts';
+import { field, formReply } from '../ui/form-ids.ts';
 
 /** Longest reason of a denial, in UTF-16 units. */
 const REASON_LENGTH = 300;
@@ -96,9 +96,8 @@ function wholeSetCard(tasks: ApprovalTasks): Card {
 export async function pressDeny(ports: BotPorts, caller: Caller, request: TaskId): Promise<Reply> {
   const found = await decidable(ports, caller, request);
   if ('reply' in found) return found.reply;
-  const { title, submit, field: label } = FORM_WORDS.deny;
-  const field = { name: 'reason', label, value: '', required: false, long: false, maxLength: REASON_LENGTH };
-  return { kind: 'form', form: { id: formId({ form: 'deny', task: request }), title, submit, fields: [field] } };
+  const reason = field('reason', FORM_WORDS.deny.field, { maxLength: REASON_LENGTH });
+  return formReply({ form: 'deny', task: request }, FORM_WORDS.deny, [reason]);
 }
 
 export async function submitDeny(

@@ -2,6 +2,7 @@ import { type NewDraft, taskIdOf } from '#src/pipeline/index.ts';
 import { type ApprovalRequest, type Approver, type Audience, formatPrice, type Price } from '#src/tasks/index.ts';
 import { approversFor, whoDecides } from '#src/teams/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
+import { isMemberHere } from '../input/membership.ts';
 import { type BotPorts, refused, teamOf } from '../input/subcommand.ts';
 import { approverNames } from '../sentences/cards/approval.ts';
 import { capitalised } from '../sentences/format.ts';
@@ -68,12 +69,7 @@ export async function askForPrompt(
 }
 
 /** Returns those who decide on a request of the caller; also one who cannot be looked up now. */
-async function deciders({ approvers, chat }: BotPorts, caller: Caller): Promise<readonly Approver[]> {
-  const { platform, team, channel, address, user } = caller;
-  const isMember = (id: string) =>
-    chat
-      .platform(platform)
-      .isMember({ team, channel, address }, id)
-      .catch(() => true);
-  return whoDecides(approversFor(await approvers.list(teamOf(caller)), user.id), isMember);
+async function deciders(ports: BotPorts, caller: Caller): Promise<readonly Approver[]> {
+  const approvers = approversFor(await ports.approvers.list(teamOf(caller)), caller.user.id);
+  return whoDecides(approvers, (id) => isMemberHere(ports, caller, id).catch(() => true));
 }

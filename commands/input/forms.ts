@@ -13,7 +13,6 @@ import {
   type RequestDraft,
   SETTINGS,
   type Setting,
-  type SettingName,
   settingNamed,
   type UpstreamId,
 } from '#src/videos/index.ts';
@@ -43,7 +42,7 @@ import {
 import { submitBoard } from '../storyboard/board.ts';
 import { orderEntered } from '../storyboard/order-script.ts';
 import { sharedIn } from '../storyboard/script.ts';
-import { formId, parseForm } from '../ui/form-ids.ts';
+import { field, formId, formReply, parseForm } from '../ui/form-ids.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';
 
@@ -84,47 +83,49 @@ export function storyboardForm(
   request: RequestDraft,
 ): Reply {
   const catalog = current();
-  const { field: label, ...words } = FORM_WORDS.storyboard;
-  const shots = {
-    name: 'shots',
-    label,
-    value: request.script ?? '',
-    required: true,
-    long: true,
-    lines: true,
-    note: SHOTS_NOTE,
-  };
-  const settings = ['model', ...SETTINGS.map(({ name }) => name)] as const;
-  const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
-  const fields = settings.map((name): FormField => {
-    const setting = settingNamed(name);
-    const choices =
-      setting === undefined ? modelChoices(catalog, request.seconds?.toString()) : formChoices(catalog, setting);
-    return {
-      name,
-      ...(choices === undefined ? {} : { choices }),
-      label: setting === undefined ? modelLabel(catalog) : settingLabel(setting, model),
-      value: String(request[name] ?? ''),
-      required: false,
-      long: false,
-    };
-  });
-  const styles = styleChoices(catalog);
-  const value = styles?.all.find((one) => one.value === request.style)?.value ?? '';
-  const style = { name: 'style', label: ORDER_LABELS.style, value, required: false, long: false };
-  const optional = [
-    ...(frames.missing.length > 0 ? [] : [chainField(request)]),
-    ...fields.filter(({ name }) => name === 'resolution'),
-    ...(styles === undefined ? [] : [{ ...style, choices: styles }]),
-  ].toSorted((one, other) => Number(other.value !== '') - Number(one.value !== ''));
-  const all = [shots, ...fields.filter(({ name }) => name !== 'resolution'), ...optional];
-  return { kind: 'form', form: { id: formId({ form: 'storyboard', task: draft }), ...words, fields: all } };
+  const { field: chainLabel, ...chainChoices } = CHAIN_CHOICES;
+  const chain = field('chain', chainLabel, { value: request.chain === true ? 'on' : '', choices: chainChoices });
+  const settings = settingFields(catalog, request);
+  const isOptional = ({ name }: FormField): boolean => name === 'resolution' || name === 'style';
+  const optional = [...(frames.missing.length > 0 ? [] : [chain]), ...settings.filter(isOptional)];
+  const fields = [
+    field('shots', FORM_WORDS.storyboard.field, {
+      value: request.script ?? '',
+      required: true,
+      long: true,
+      lines: true,
+      note: SHOTS_NOTE,
+    }),
+    ...settings.filter((one) => !isOptional(one)),
+    ...optional.toSorted((one, other) => Number(other.value !== '') - Number(one.value !== '')),
+  ];
+  return formReply({ form: 'storyboard', task: draft }, FORM_WORDS.storyboard, fields);
 }
 
-function chainField({ chain }: RequestDraft): FormField {
-  const { field: label, ...choices } = CHAIN_CHOICES;
-  const value = chain === true ? 'on' : '';
-  return { name: 'chain', label, value, required: false, long: false, choices };
+/** Returns the fields for the model, for each setting, and for the style where there is a choice. */
+function settingFields(catalog: Catalog, request: RequestDraft): readonly FormField[] {
+  const model = modelOf(catalog, request);
+  const styles = styleChoices(catalog);
+  const style = styles?.all.find((one) => one.value === request.style)?.value ?? '';
+  return [
+    field('model', modelLabel(catalog), {
+      value: request.model ?? '',
+      choices: modelChoices(catalog, request.seconds?.toString()),
+    }),
+    ...SETTINGS.map((setting) => {
+      const choices = formChoices(catalog, setting);
+      return field(setting.name, settingLabel(setting, model), {
+        value: String(request[setting.name] ?? ''),
+        ...(choices === undefined ? {} : { choices }),
+      });
+    }),
+    ...(styles === undefined ? [] : [field('style', ORDER_LABELS.style, { value: style, choices: styles })]),
+  ];
+}
+
+/** Returns the model that a request names, as far as the catalog has it, or the default. */
+function modelOf({ models, defaultModel }: Catalog, request: RequestDraft): Model {
+  return models.find(({ name }) => name === request.model) ?? defaultModel;
 }
 
 /** Returns the form of **Fix it**: the valid values of a refused request, with notes on the invalid ones. */
@@ -137,9 +138,8 @@ export function fixForm(ports: Pick<BotPorts, 'catalog' | 'frames'>, { id, reque
 export async function lookupForm(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
   const refusal = await mayNotDecideOn(ports, caller, task.origin);
   if (refusal !== null) return refused(refusal);
-  const field = { name: 'id', label: FORM_WORDS.lookup.field, value: '', required: true, long: false };
-  const { title, submit } = FORM_WORDS.lookup;
-  return { kind: 'form', form: { id: formId({ form: 'lookup', task: task.id }), title, submit, fields: [field] } };
+  const id = field('id', FORM_WORDS.lookup.field, { required: true });
+  return formReply({ form: 'lookup', task: task.id }, FORM_WORDS.lookup, [id]);
 }
 
 /** @param takesFiles true to ask for missing or wrong reference files. Default: false. */
@@ -148,32 +148,20 @@ function orderForm(form: Omit<Form, 'fields'>, catalog: Catalog, draft: RequestD
   // An empty form has nothing to validate.
   const { request, notes }: Fitted =
     given.prompt === undefined ? { request: given, notes: {} } : fitRequest(catalog, given);
-  const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
-  const field = (
-    name: 'prompt' | 'model' | 'takes' | 'style' | SettingName,
-    label: string,
-    choices?: FormField['choices'],
-  ): FormField => ({
-    name,
-    ...(choices === undefined ? {} : { choices }),
-    label,
-    value: String(request[name] ?? ''),
-    required: name === 'prompt',
-    long: name === 'prompt',
-    ...noteOf(
-      name === 'prompt' ? (notes.prompt ?? notes.image ?? notes.audio ?? notes.video ?? notes.style) : notes[name],
-    ),
-  });
-  const styles = styleChoices(catalog);
+  const noted = (one: FormField) => ({ ...one, ...noteOf(notes[one.name as Refusal['option']]) });
+  const settings = settingFields(catalog, request);
+  const isStyle = ({ name }: FormField): boolean => name === 'style';
+  const prompt = { value: request.prompt ?? '', required: true, long: true };
+  const takes = { value: String(request.takes ?? ''), choices: takesChoices(catalog) };
+  const onPrompt = notes.prompt ?? notes.image ?? notes.audio ?? notes.video ?? notes.style;
   const fields = [
-    field('prompt', ORDER_LABELS.prompt),
-    field('model', modelLabel(catalog), modelChoices(catalog, request.seconds?.toString())),
-    ...SETTINGS.map((one) => field(one.name, settingLabel(one, model), formChoices(catalog, one))),
-    field('takes', ORDER_LABELS.takes, takesChoices(catalog)),
-    ...(styles === undefined ? [] : [field('style', ORDER_LABELS.style, styles)]),
+    field('prompt', ORDER_LABELS.prompt, { ...prompt, ...noteOf(onPrompt) }),
+    ...settings.filter((one) => !isStyle(one)).map(noted),
+    noted(field('takes', ORDER_LABELS.takes, takes)),
+    ...settings.filter(isStyle).map(noted),
   ];
   const { image = [], audio = [], video = [] } = request;
-  const upload = takesFiles ? uploadOf(model, notes) : {};
+  const upload = takesFiles ? uploadOf(modelOf(catalog, request), notes) : {};
   const prices = priceFingerprint(catalog);
   return { kind: 'form', form: { ...form, fields, ...upload, media: { image, audio, video }, prices } };
 }
@@ -222,7 +210,7 @@ function without(catalog: Catalog, { request, notes }: Fitted, refusal: Refusal)
   const noted = { ...notes, [option]: refusal };
   const setting = settingNamed(option);
   if (option === 'model' || setting !== undefined) {
-    const model = catalog.models.find(({ name }) => name === request.model) ?? catalog.defaultModel;
+    const model = modelOf(catalog, request);
     const value = setting === undefined ? model.name : setting.defaultOf(model);
     return { request: { ...request, [option]: value }, notes: noted };
   }

@@ -37,3 +37,9 @@ export async function membershipIn(
   }
   return { isAmong: false, unread };
 }
+
+/** Returns whether a person is a member of the caller's team. Rejects where the platform does not respond. */
+export function isMemberHere({ chat }: Pick<BotPorts, 'chat'>, caller: Caller, id: string): Promise<boolean> {
+  const { platform, team, channel, address } = caller;
+  return chat.platform(platform).isMember({ team, channel, address }, id);
+}

@@ -10,6 +10,7 @@ import { type Micros, microsOf, type Refunds } from '#src/tasks/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
 import { rightsIn } from '../input/member-rights.ts';
+import { isMemberHere } from '../input/membership.ts';
 import { isSet, optionValue } from '../input/options.ts';
 import { anyoneNamed, channelNamed, personNamed, withoutMarkup } from '../input/people.ts';
 import {
@@ -245,7 +246,6 @@ async function budgetScope(
  * it can.
  */
 async function scopeProblem(ports: BotPorts, caller: Caller, scope: TeamScope): Promise<string | null> {
-  const { platform, team, channel, address } = caller;
   if (scope.kind === 'channel') {
     const { view, parent, isUnused } = await rightsIn(ports, caller, scope.channel);
     if (!view || isUnused === true) return 'scope: I can’t find that channel. Nothing was changed.';
@@ -253,8 +253,7 @@ async function scopeProblem(ports: BotPorts, caller: Caller, scope: TeamScope): 
     return 'scope: a thread’s clips count towards the budget of its channel. Set that one; nothing was changed.';
   }
   if (scope.kind !== 'person' || scope.person.id === caller.user.id) return null;
-  const isMember = await ports.chat.platform(platform).isMember({ team, channel, address }, scope.person.id);
-  return isMember ? null : hasLeft('scope', scope.person.name);
+  return (await isMemberHere(ports, caller, scope.person.id)) ? null : hasLeft('scope', scope.person.name);
 }
 
 /** Budget with its spend of the month, one entry per currency of its amounts; none for that of everyone. */

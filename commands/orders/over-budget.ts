@@ -12,6 +12,7 @@ import {
 import { BUILT_IN_ADMINS } from '#src/teams/index.ts';
 import { draftOfRequest } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
+import { isMemberHere } from '../input/membership.ts';
 import { knownPeople } from '../input/people.ts';
 import { type BotPorts, isOperator, teamOf } from '../input/subcommand.ts';
 import { heldWords } from '../sentences/amounts.ts';
@@ -96,20 +97,14 @@ export async function overBudgetWords(
  * are members and except the caller. The last name is `others` where some have no known name.
  */
 async function raisersOf(ports: BotPorts, caller: Caller, setter: Person | undefined): Promise<readonly string[]> {
-  const { platform, team, channel, address, user } = caller;
+  const { platform, user } = caller;
   const admins = [...ports.admins, ...BUILT_IN_ADMINS].filter((one) => one.platform === platform);
   const ids = new Set([...(setter === undefined ? [] : [setter.id]), ...admins.map((one) => one.user)]);
   ids.delete(user.id);
   const isSetterOnly = [...ids].every((id) => id === setter?.id);
   const people = [...(isSetterOnly ? [] : await knownPeople(ports, caller)), ...(setter === undefined ? [] : [setter])];
   const nameOf = new Map(people.map(({ id, name }) => [id, name]));
-  const place = { team, channel, address };
-  const isMember = (id: string): Promise<boolean> =>
-    ports.chat
-      .platform(platform)
-      .isMember(place, id)
-      .catch(() => true);
-  const areMembers = await Promise.all([...ids].map(isMember));
+  const areMembers = await Promise.all([...ids].map((id) => isMemberHere(ports, caller, id).catch(() => true)));
   const members = [...ids].filter((_, index) => areMembers[index]);
   // A user of the playground has no other name than the id.
   const names = members.flatMap((id) => nameOf.get(id) ?? (platform === 'playground' ? [id] : []));

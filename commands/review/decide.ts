@@ -20,10 +20,7 @@ import { count, formatCount, quoted } from '../sentences/format.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { button, type ReviewPress } from '../ui/buttons.ts';
 import { type Card, type CardButton, type Line, layOut, textCard } from '../ui/card.ts';
-import { formId } from '../ui/form-ids.ts';
-
-/** Longest time that can be typed, in UTF-16 units. */
-const TIME_LENGTH = 20;
+import { field, formReply } from '../ui/form-ids.ts';
 
 /** Handles a press on **Sign off** or **Request changes**. */
 export function pressReview(ports: BotPorts, caller: Caller, task: Task, press: ReviewPress): Promise<Reply> {
@@ -88,23 +85,15 @@ function signedOffReply(task: Task, to: SignedOffTo): Card {
   ]);
 }
 
-const CHANGES_WORDS = {
-  title: 'Request changes',
-  submit: 'Request changes',
-  at: 'Time in the clip, such as 0:03',
-  note: 'What should change?',
-} as const;
-
 async function openChangesForm(ports: BotPorts, caller: Caller, task: Task, after: number): Promise<Reply> {
   const found = await reviewable(ports, caller, task);
   if ('reply' in found) return found.reply;
   if ((task.review?.length ?? 0) !== after) return privately(decidedBefore(task));
-  const { title, submit, at, note } = CHANGES_WORDS;
-  const fields = [
-    { name: 'at', label: at, value: '', required: false, long: false, maxLength: TIME_LENGTH },
-    { name: 'note', label: note, value: '', required: true, long: true, maxLength: NOTE_LENGTH },
-  ];
-  return { kind: 'form', form: { id: formId({ form: 'changes', task: task.id, after }), title, submit, fields } };
+  const words = { title: 'Request changes', submit: 'Request changes' };
+  return formReply({ form: 'changes', task: task.id, after }, words, [
+    field('at', 'Time in the clip, such as 0:03', { maxLength: 20 }),
+    field('note', 'What should change?', { required: true, long: true, maxLength: NOTE_LENGTH }),
+  ]);
 }
 
 /** Tells who decided since the reviewer saw the clip, with the buttons of the present state. */

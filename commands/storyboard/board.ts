@@ -9,16 +9,16 @@ import { quoted, shorten } from '../sentences/format.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { button } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
-import { formId } from '../ui/form-ids.ts';
+import { field, formReply } from '../ui/form-ids.ts';
 
 /** Opens the form of **Edit board**, for the requester of the storyboard and those who may decide for them. */
 export async function editBoard(ports: BotPorts, caller: Caller, place: SetPlace): Promise<Reply> {
   const refusal = await refusalOf(ports, caller, place.id);
   if (refusal !== null) return refusal;
   const board = await ports.boards.get(place);
-  const { title, submit } = BOARD_WORDS;
-  const id = formId({ form: 'board', task: place.id, revision: board.revision });
-  return { kind: 'form', form: { id, title, submit, fields: [orderField(board), ...takeField(board)] } };
+  const purpose = { form: 'board', task: place.id, revision: board.revision } as const;
+  const words = { title: 'Edit board', submit: 'Save' };
+  return formReply(purpose, words, [orderField(board), ...takeField(board)]);
 }
 
 /** Handles the submission of **Edit board**: the order of the cut, whose missing shots are skipped, and another take. */
@@ -62,9 +62,9 @@ async function refusalOf(ports: BotPorts, caller: Caller, set: TaskId): Promise<
 
 function orderField({ shots }: Board): FormField {
   const value = shots.flatMap(({ at, isSkipped }) => (isSkipped ? [] : [at])).join(' ');
-  const { order: label } = BOARD_WORDS;
   const note = shotNotes(shots.toSorted((one, other) => one.at - other.at));
-  return { name: 'order', label, value, required: true, long: false, maxLength: 100, note };
+  const label = 'Order of the cut; leave numbers out to skip';
+  return field('order', label, { value, required: true, maxLength: 100, note });
 }
 
 /** Offers the other finished takes of all shots; no field without any. */
@@ -75,10 +75,10 @@ function takeField({ shots }: Board): readonly FormField[] {
       takesOf(shot).map(({ id, number, task }) => ({ value: id, label: takeLabel(shot.at, number, task) })),
     );
   if (all.length === 0) return [];
-  const { take: title, takeNone: placeholder } = BOARD_WORDS;
+  const title = 'Use another take';
   // Discord's selects have at most 25 options: of more, the latest.
-  const choices = { title, placeholder, all: all.slice(-MAX_CHOICES) };
-  return [{ name: 'take', label: title, value: '', required: false, long: false, choices }];
+  const choices = { title, placeholder: 'Leave them as they are', all: all.slice(-MAX_CHOICES) };
+  return [field('take', title, { choices })];
 }
 
 const MAX_CHOICES = 25;
@@ -121,15 +121,6 @@ function readOrder(
   const before = shots.filter(({ isSkipped }) => !isSkipped).map(({ at }) => at);
   return String(before) === String(order) ? { edit: {} } : { edit: { order: [...order, ...skipped], skipped } };
 }
-
-/** Title, labels and notes of the form of **Edit board**. */
-const BOARD_WORDS = {
-  title: 'Edit board',
-  submit: 'Save',
-  order: 'Order of the cut; leave numbers out to skip',
-  take: 'Use another take',
-  takeNone: 'Leave them as they are',
-} as const;
 
 /** Longest note of a field. @see https://docs.discord.com/developers/components/reference#label */
 const NOTE_LENGTH = 100;

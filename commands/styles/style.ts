@@ -23,10 +23,12 @@ import { nameOf } from '../sentences/command-name.ts';
 import { either, formatCount, quoted, shorten, uncapitalised } from '../sentences/format.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
 import { savedLine } from '../sentences/saved.ts';
+import { SETTING_WORDS, valueWords } from '../sentences/settings.ts';
 import { type Card, heading, item, type Line, labelled, layOut, small, textCard } from '../ui/card.ts';
 
 const TEXTS = ['before', 'after', 'avoid'] as const;
-const PARTS = [...TEXTS, 'model', 'seconds', 'aspect', 'resolution', 'images'] as const;
+const NAMES = SETTINGS.map(({ name }) => name);
+const PARTS = [...TEXTS, 'model', ...NAMES, 'images'] as const;
 
 /** Longest text of a style in characters; what is sent must fit into the model's limit. */
 const MAX_TEXT_LENGTH = 1000;
@@ -170,9 +172,8 @@ function readStyle(catalog: Catalog, given: GivenOptions): ReadStyle {
 
 /** Reads the defaults, which a model of the catalog has to offer. */
 function readDefaults(catalog: Catalog, given: GivenOptions, problems: FieldProblem[]): Partial<Style> {
-  const [model, seconds, aspect, resolution] = (['model', 'seconds', 'aspect', 'resolution'] as const).map((part) =>
-    optionValue(given, part),
-  );
+  const model = optionValue(given, 'model');
+  const settings = NAMES.map((name) => [name, optionValue(given, name)] as const);
   const images = splitAddresses(optionValue(given, 'images') ?? '');
   // References that a model needs come with an order; without a model, the images are for those that take some.
   const models = catalog.models.map((one) => {
@@ -181,7 +182,7 @@ function readDefaults(catalog: Catalog, given: GivenOptions, problems: FieldProb
   });
   const defaultModel = models.find(({ name }) => name === catalog.defaultModel.name) ?? catalog.defaultModel;
   const { policy: _, styles: _styles, ...whole } = catalog;
-  const draft = { prompt: 'any', model, seconds, aspect, resolution, image: images };
+  const draft = { prompt: 'any', model, ...Object.fromEntries(settings), image: images };
   const checked = checkRequest({ ...whole, models, defaultModel }, draft);
   if (!checked.ok) {
     const found = refusalProblems(checked);
@@ -189,11 +190,12 @@ function readDefaults(catalog: Catalog, given: GivenOptions, problems: FieldProb
     return {};
   }
   const { request } = checked;
+  const named = SETTINGS.filter(
+    ({ name, field }) => optionValue(given, name) !== undefined && request[field] !== undefined,
+  );
   return {
     ...(model === undefined ? {} : { model: request.model }),
-    ...(seconds === undefined ? {} : { seconds: request.seconds }),
-    ...(aspect === undefined || request.aspectRatio === undefined ? {} : { aspect: request.aspectRatio }),
-    ...(resolution === undefined || request.resolution === undefined ? {} : { resolution: request.resolution }),
+    ...Object.fromEntries(named.map(({ name, field }) => [name, request[field]])),
     ...(images.length === 0 ? {} : { images }),
   };
 }
@@ -225,15 +227,16 @@ function stylesCard(styles: readonly Style[], { fields, mayAdminister }: Caller)
 
 /** Shows one style in full. @param isChanged whether it was just changed; `null` if it was not to be */
 function styleCard(style: Style, catalog: Catalog, isChanged: boolean | null): Card {
-  const { name, before, after, avoid, model, seconds, aspect, resolution, images = [] } = style;
+  const { name, before, after, avoid, model, images = [] } = style;
   const parts: readonly (readonly [label: string, value: string | undefined])[] = [
     ['Before the prompt', before],
     ['After the prompt', after],
     ['Avoid', avoid],
     ['Model', model === undefined ? undefined : titleOf(catalog, model)],
-    ['Length', seconds === undefined ? undefined : `${seconds} s`],
-    ['Aspect', aspect],
-    ['Resolution', resolution],
+    ...SETTINGS.map((setting) => {
+      const value = style[setting.name];
+      return [SETTING_WORDS[setting.name].label, value === undefined ? undefined : valueWords(setting, value)] as const;
+    }),
     ['Reference images', images.length === 0 ? undefined : images.join(' ')],
   ];
   return layOut([

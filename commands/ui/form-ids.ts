@@ -1,4 +1,5 @@
 import type { TaskId } from '#src/tasks/index.ts';
+import type { Form, FormField, Reply } from '../bot-port.ts';
 import { decodeId, encodeId, type Field, number, optional, text } from './ids.ts';
 
 /** A form, with what it is about. */
@@ -26,6 +27,19 @@ const FIELDS: Readonly<Record<FormPurpose['form'], readonly Field[]>> = {
   deny: [task],
   changes: [task, number('after', 4)],
 };
+
+/** Builds a field: of one line, empty and optional where nothing else is said. */
+export function field(name: string, label: string, more: Partial<FormField> = {}): FormField {
+  return { name, label, value: '', required: false, long: false, ...more };
+}
+
+export function formReply(
+  purpose: FormPurpose,
+  { title, submit }: Pick<Form, 'title' | 'submit'>,
+  fields: readonly FormField[],
+): Reply {
+  return { kind: 'form', form: { id: formId(purpose), title, submit, fields } };
+}
 
 export function formId(purpose: FormPurpose): string {
   return encodeId(purpose.form, FIELDS[purpose.form], { ...purpose });
