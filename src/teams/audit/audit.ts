@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Keyv } from 'keyv';
+import { chunked } from '../../chunked.ts';
 import type { Clock } from '../../clock.ts';
 import {
   atMost,
@@ -136,24 +137,17 @@ export class AuditTrail {
     const known = await this.#records.get<{ readonly id: string }>(personKey(logName, id));
     const head = await this.#records.get<Head>(headKey(logName));
     const written = new Set<string>();
-    for (let from = 1; from <= (head?.entries ?? 0) && known !== undefined; from += VERIFIED_PER_READ) {
-      const count = Math.min(VERIFIED_PER_READ, (head?.entries ?? 0) - from + 1);
-      const entries = await this.#entries(
-        logName,
-        Array.from({ length: count }, (_, at) => from + at),
-      );
-      for (const entry of entries.filter((one) => one?.by === known.id)) {
+    for await (const entries of this.#pages(logName, 1, known === undefined ? 0 : (head?.entries ?? 0))) {
+      for (const entry of entries.filter((one) => one?.by === known?.id)) {
         for (const value of [...(entry?.before ?? []), ...(entry?.after ?? []), ...(entry?.subject ?? [])])
           if (value.kind === 'note') written.add(referenceKey(logName, value.id));
       }
     }
     const isNamedIn = (value: AuditValue): boolean =>
       value.kind === 'note' && (namesWord(value.text, id) || namesWord(value.text, name));
-    for await (const page of this.#store.contents.records(auditRecords.name)) {
-      for (const { key, value } of page) {
-        if (key.startsWith(referenceKey(logName, '')) && (written.has(key) || isNamedIn(value as AuditValue)))
-          await this.#records.delete(key);
-      }
+    for await (const { key, value } of this.#all()) {
+      if (key.startsWith(referenceKey(logName, '')) && (written.has(key) || isNamedIn(value as AuditValue)))
+        await this.#records.delete(key);
     }
     // The record of the id last: until then, a repeated call finds what they wrote.
     if (known !== undefined) await this.#records.delete(referenceKey(logName, known.id));
@@ -186,12 +180,10 @@ export class AuditTrail {
   /** Checks every log of the store. @returns the logs that fail. */
   async verifyAll(): Promise<readonly { readonly log: string; readonly result: Verification }[]> {
     const names = new Set<string>();
-    for await (const page of this.#store.contents.records(auditRecords.name)) {
-      // An entry without a head is one of a log whose head was removed.
-      for (const { key } of page) {
-        const [, name] = /^(?:head|entry):(.+?)(?:#\d+)?$/u.exec(key) ?? [];
-        if (name !== undefined) names.add(name);
-      }
+    // An entry without a head is one of a log whose head was removed.
+    for await (const { key } of this.#all()) {
+      const [, name] = /^(?:head|entry):(.+?)(?:#\d+)?$/u.exec(key) ?? [];
+      if (name !== undefined) names.add(name);
     }
     const checked = await Promise.all([...names].map(async (log) => ({ log, result: await this.#verify(log) })));
     return checked.filter(({ result }) => !result.ok);
@@ -200,11 +192,9 @@ export class AuditTrail {
   /** Returns the heads of all logs: the number of entries, and the hash that stands for all of them. */
   async heads(): Promise<readonly { readonly log: string; readonly entries: number; readonly hash: string }[]> {
     const found: { log: string; entries: number; hash: string }[] = [];
-    for await (const page of this.#store.contents.records(auditRecords.name)) {
-      for (const { key, value } of page) {
-        const { entries, hash } = value as Head;
-        if (key.startsWith(headKey(''))) found.push({ log: key.slice(headKey('').length), entries, hash });
-      }
+    for await (const { key, value } of this.#all()) {
+      const { entries, hash } = value as Head;
+      if (key.startsWith(headKey(''))) found.push({ log: key.slice(headKey('').length), entries, hash });
     }
     return found;
   }
@@ -212,13 +202,11 @@ export class AuditTrail {
   /** Returns whether a log has the entry with a hash: then, if it is intact, it has all entries before it as well. */
   async hasEntry(hash: string): Promise<boolean> {
     const heads = new Map((await this.heads()).map(({ log, entries }) => [log, entries]));
-    for await (const page of this.#store.contents.records(auditRecords.name)) {
-      for (const { key, value } of page) {
-        const [, log = '', number] = /^entry:(.+)#(\d+)$/u.exec(key) ?? [];
-        // An entry beyond the head is left over from an end that was cut off.
-        const isLogged = Number(number) <= (heads.get(log) ?? 0);
-        if (isLogged && (value as ChainedEntry).hash === hash) return true;
-      }
+    for await (const { key, value } of this.#all()) {
+      const [, log = '', number] = /^entry:(.+)#(\d+)$/u.exec(key) ?? [];
+      // An entry beyond the head is left over from an end that was cut off.
+      const isLogged = Number(number) <= (heads.get(log) ?? 0);
+      if (isLogged && (value as ChainedEntry).hash === hash) return true;
     }
     return false;
   }
@@ -228,15 +216,14 @@ export class AuditTrail {
     for (;;) {
       const head = await this.#records.get<Head>(headKey(name));
       const entries = head?.entries ?? 0;
-      for (let from = verified + 1; from <= entries; from += VERIFIED_PER_READ) {
-        const numbers = Array.from({ length: Math.min(VERIFIED_PER_READ, entries - from + 1) }, (_, at) => from + at);
-        const read = await this.#entries(name, numbers);
+      let number = verified;
+      for await (const read of this.#pages(name, verified + 1, entries)) {
         const replaced = await this.#replaced(
           name,
           new Set(read.flatMap((entry) => (entry === undefined ? [] : sealsOf(entry)))),
         );
-        for (const [at, entry] of read.entries()) {
-          const number = from + at;
+        for (const entry of read) {
+          number += 1;
           if (entry === undefined) return { ok: false, number, reason: 'missing' };
           previous = hashOf(previous, entry);
           const isIntact = entry.number === number && entry.hash === previous;
@@ -252,6 +239,17 @@ export class AuditTrail {
       if (now?.revision === head?.revision) return { ok: false, number: entries + 1, reason: 'changed' };
       verified = entries;
     }
+  }
+
+  /** Reads all records of all logs. */
+  async *#all(): AsyncGenerator<{ readonly key: string; readonly value: unknown }> {
+    for await (const page of auditRecords.all(this.#store)) yield* page;
+  }
+
+  /** Reads the entries of a log from one number to another, in pages. */
+  async *#pages(name: string, from: number, to: number): AsyncGenerator<readonly (ChainedEntry | undefined)[]> {
+    const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => from + at);
+    for (const some of chunked(numbers, VERIFIED_PER_READ)) yield this.#entries(name, some);
   }
 
   async #entries(name: string, numbers: readonly number[]): Promise<readonly (ChainedEntry | undefined)[]> {
