@@ -72,7 +72,7 @@ const carriedSpend = collection<{ readonly person: MemberKey; readonly month: Ca
   personal: 'nobody',
 });
 
-export const restoredSpend = collection<{ readonly person: MemberKey; readonly period: string }, RestoredRecord>({
+const restoredSpend = collection<{ readonly person: MemberKey; readonly period: string }, RestoredRecord>({
   name: 'restored_spend',
   key: ({ person, period }) => `${period}:${keyOfMember(person)}`,
   holds: 'amounts of people who were forgotten and are back',
@@ -256,13 +256,17 @@ export class CarriedSpend {
   }
 }
 
-/** Returns what a record adds to sums beyond what tasks count, for the check of the books. */
-export function restoredIn(restored: RestoredRecord): readonly { readonly sum: string; readonly micros: Micros }[] {
-  const { period, amounts, ...person } = restored;
-  return Object.entries(amountsIn(amounts)).map(([currency, micros]) => ({
-    sum: sumOf(person, period, currency),
-    micros,
-  }));
+/** Yields what the sums of people hold beyond what tasks count: those who were forgotten within the month and are back. */
+export async function* restoredAmounts(
+  store: Pick<Store, 'contents'>,
+): AsyncGenerator<{ readonly sum: string; readonly micros: Micros }> {
+  for await (const page of restoredSpend.all(store)) {
+    for (const { value: person } of page) {
+      const { period, amounts } = person;
+      for (const [currency, micros] of Object.entries(amountsIn(amounts)))
+        yield { sum: sumOf(person, period, currency), micros };
+    }
+  }
 }
 
 function settledIn(person: MemberKey, period: string, amounts: Amounts, times: bigint): NonNullable<Change['sums']> {

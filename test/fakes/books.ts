@@ -1,7 +1,7 @@
 import type { Store, StoredRecord, SumPart, SumParts } from '#src/engine/store/store.ts';
 import { addParts, ZERO_SUM } from '#src/engine/store/sums.ts';
 import { checkBooks } from '#src/money/books/check.ts';
-import { restoredIn } from '#src/money/carried-spend.ts';
+import { restoredAmounts } from '#src/money/carried-spend.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import { microsOf, sumsOf } from '#src/tasks/money.ts';
@@ -62,10 +62,8 @@ export async function wrongBooks({ contents }: Pick<Store, 'contents'>): Promise
   const ledger = new Map([...removed.map((entry) => [ledgerKey(entry), entry] as const), ...stored]);
   const sums = new Map((await Array.fromAsync(contents.sums())).flat().map(({ sum, parts }) => [sum, parts]));
   // What the sums of people hold who were forgotten and are back is no task's.
-  for (const { value } of (await Array.fromAsync(contents.records('restored_spend'))).flat()) {
-    for (const { sum, micros } of restoredIn(value as Parameters<typeof restoredIn>[0]))
-      sums.set(sum, addParts(sums.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, settled: -micros }));
-  }
+  for await (const { sum, micros } of restoredAmounts({ contents }))
+    sums.set(sum, addParts(sums.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, settled: -micros }));
   const { stale, disagreements, busy } = await checkBooks({ contents });
   return [
     ...stale.map((task) => `task ${task} counts something else than its ledger says`),

@@ -9,7 +9,7 @@ import {
   type TaskId,
   taskRecords,
 } from '../../tasks/index.ts';
-import { restoredIn, restoredSpend } from '../carried-spend.ts';
+import { restoredAmounts } from '../carried-spend.ts';
 
 export interface BooksReport {
   readonly tasks: number;
@@ -36,7 +36,7 @@ export async function checkBooks(
 ): Promise<BooksReport> {
   const books = new Books();
   for await (const task of tasksOf(store, pause)) books.add(task);
-  await addRestored(store, books);
+  for await (const { sum, micros } of restoredAmounts(store)) books.count(sum, 'settled', micros);
   const sums = await sumsIn(store);
   const { tasks, stale } = books;
   let suspects = namesOf(books.compare(sums));
@@ -58,7 +58,7 @@ async function compareOnce(store: Pick<Store, 'contents'>, pause: () => Promise<
     books.add(task);
     read.set(task.id, { revision: task.revision, user: task.origin.user.id });
   }
-  await addRestored(store, books);
+  for await (const { sum, micros } of restoredAmounts(store)) books.count(sum, 'settled', micros);
   const found = books.compare(await sumsIn(store));
   const moved = new Set<string>();
   for await (const task of tasksOf(store, pause)) {
@@ -78,12 +78,6 @@ async function* tasksOf(store: Pick<Store, 'contents'>, pause: () => Promise<voi
     for (const { key, value } of page) if (isTask(value, key)) yield value;
     await pause();
   }
-}
-
-/** Adds what the sums of people hold who were forgotten within the month and are back. */
-async function addRestored(store: Pick<Store, 'contents'>, books: Books): Promise<void> {
-  for await (const page of restoredSpend.all(store))
-    for (const { value } of page) for (const { sum, micros } of restoredIn(value)) books.addRestored(sum, micros);
 }
 
 async function sumsIn({ contents }: Pick<Store, 'contents'>): Promise<readonly NamedSum[]> {
@@ -120,17 +114,13 @@ class Books {
   add(task: Task): void {
     this.#tasks += 1;
     if (JSON.stringify(task.money) !== JSON.stringify(recount(task).money)) this.#stale.push(task.id);
-    for (const { sum, part, micros } of countedOf(task)) {
-      const parts = this.#counted.get(sum) ?? { ...ZERO_SUM };
-      parts[part] += micros;
-      this.#counted.set(sum, parts);
-    }
+    for (const { sum, part, micros } of countedOf(task)) this.count(sum, part, micros);
   }
 
-  /** Adds an amount that a sum holds beyond its tasks. */
-  addRestored(sum: string, micros: Micros): void {
+  /** Adds an amount that a part of a sum is to hold. */
+  count(sum: string, part: SumPart, micros: Micros): void {
     const parts = this.#counted.get(sum) ?? { ...ZERO_SUM };
-    parts.settled += micros;
+    parts[part] += micros;
     this.#counted.set(sum, parts);
   }
 
