@@ -63,10 +63,11 @@ export const list: Subcommand = {
     const user = who === 'everyone' ? null : who.id;
     return showPage(ports, caller, { what: 'list', offset: 0, user, search: optionValue(given, 'search') ?? null });
   },
+  presses: { 'page:list': showPage },
 };
 
 /** Shows a page of the list to the caller only. */
-export async function showPage(ports: BotPorts, caller: Caller, page: PageOf<'list'>): Promise<Reply> {
+async function showPage(ports: BotPorts, caller: Caller, page: PageOf<'list'>): Promise<Reply> {
   const found = await (page.search === null
     ? pageOf(ports, caller, page)
     : searchPage(ports, caller, page, page.search));

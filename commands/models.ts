@@ -19,11 +19,12 @@ export const models: Subcommand = {
     options: [],
     visibility: 'private',
   },
-  run: (ports, caller) => showModels(ports, caller, 0),
+  run: (ports, caller) => showModels(ports, caller, { offset: 0 }),
+  presses: { 'page:models': showModels },
 };
 
 /** Shows a page of what the caller may order here of the catalog, to the caller only. */
-export async function showModels(ports: BotPorts, caller: Caller, offset: number): Promise<Reply> {
+async function showModels(ports: BotPorts, caller: Caller, { offset }: { readonly offset: number }): Promise<Reply> {
   const refusal = await mayNotCreateHere(ports, caller);
   if (refusal !== null) return refused(refusal);
   const { models: all, defaultModel, policy } = (await withPolicy(ports, caller)).catalog();

@@ -60,6 +60,7 @@ export const notify: Subcommand = {
     if (isOff) return stop(ports, caller, change);
     return change.isDirect ? startDirect(ports, caller, change) : start(ports, caller, change);
   },
+  presses: { notify: pressNotify },
 };
 
 interface NotifyChange {
@@ -75,7 +76,7 @@ function channelOf(caller: Caller, given: GivenOptions): string {
 }
 
 /** Handles the press of a button under the notifications. */
-export async function pressNotify(
+async function pressNotify(
   ports: BotPorts,
   caller: Caller,
   press: Extract<Press, { readonly action: 'notify' }>,

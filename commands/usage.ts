@@ -103,6 +103,12 @@ export const usage: Subcommand = {
     if (isCsv || isSet(given, 'csv')) return sendUsageCsv(ports, caller, { month, who: person });
     return showUsage(ports, caller, { month, by, offset: 0 }, person);
   },
+  presses: {
+    'page:usage': async (ports, caller, page) => {
+      const who = page.user === null ? null : await personWithId(ports, caller, page.user);
+      return showUsage(ports, caller, page, who);
+    },
+  },
 };
 
 const DAY_MS = 86_400_000;
@@ -214,12 +220,6 @@ async function nameOf(ports: BotPorts, caller: Caller, key: SpendKey, { id, name
   if (id === spendChannel(caller)) return { channel: id };
   const audience = await ports.chat.audienceAt(caller.platform, { team: caller.team, channel: id, address: {} });
   return audience === 'team' ? { channel: id } : 'a private channel';
-}
-
-/** Shows another page of a month's spend. */
-export async function turnUsagePage(ports: BotPorts, caller: Caller, page: PageOf<'usage'>): Promise<Reply> {
-  const who = page.user === null ? null : await personWithId(ports, caller, page.user);
-  return showUsage(ports, caller, page, who);
 }
 
 /** Spend of the shown scope in one currency, by its sums, with its limit and pace. */

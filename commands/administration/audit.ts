@@ -32,10 +32,11 @@ export const audit: Subcommand = {
   },
   run: (ports, caller, given) =>
     showAudit(ports, caller, { what: 'audit', offset: 0, isDeployment: isSet(given, 'deployment') }),
+  presses: { 'page:audit': showAudit },
 };
 
 /** Shows a page of the audit log of the team, or of the deployment, to the caller only. */
-export async function showAudit(ports: BotPorts, caller: Caller, page: PageOf<'audit'>): Promise<Reply> {
+async function showAudit(ports: BotPorts, caller: Caller, page: PageOf<'audit'>): Promise<Reply> {
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
   const { offset, isDeployment } = page;
   // Its entries concern all teams. The playground's operator runs the bot.

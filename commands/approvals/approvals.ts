@@ -20,7 +20,7 @@ import {
   type Optional,
   small,
 } from '../ui/card.ts';
-import { approvableBy, requestId, requestPrice, requestWith } from './decide.ts';
+import { approvableBy, pressApprove, pressDeny, requestId, requestPrice, requestWith } from './decide.ts';
 
 /** Largest number of requests in each part of the list. */
 const MAX_SHOWN = 5;
@@ -37,6 +37,7 @@ export const approvals: Subcommand = {
     visibility: 'private',
   },
   run: (ports, caller) => listApprovals(ports, caller),
+  presses: { approve: pressApprove, deny: pressDeny },
 };
 
 /** Shows the requests that wait for the caller, the caller's own, and the latest decisions. */

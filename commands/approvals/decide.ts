@@ -93,7 +93,11 @@ function wholeSetCard(tasks: ApprovalTasks): Card {
 }
 
 /** Opens the form for the reason of a denial. */
-export async function pressDeny(ports: BotPorts, caller: Caller, request: TaskId): Promise<Reply> {
+export async function pressDeny(
+  ports: BotPorts,
+  caller: Caller,
+  { request }: { readonly request: TaskId },
+): Promise<Reply> {
   const found = await decidable(ports, caller, request);
   if ('reply' in found) return found.reply;
   const reason = field('reason', FORM_WORDS.deny.field, { maxLength: REASON_LENGTH });

@@ -5,6 +5,7 @@ import { optionValue } from '../input/options.ts';
 import type { Subcommand } from '../input/subcommand.ts';
 import { orderDraft, requestDraft } from '../orders/place-order.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
+import { pressComparison } from './press.ts';
 
 const MODELS: OptionDeclaration = {
   name: 'models',
@@ -37,6 +38,7 @@ export const compare: Subcommand = {
   },
   check: (ports, given, { fields }) => refusalProblems(checkRequest(ports.catalog(), comparisonDraft(given)), fields),
   run: (ports, caller, given) => orderDraft(ports, caller, comparisonDraft(given)),
+  presses: { vote: pressComparison, reveal: pressComparison, prefer: pressComparison, remake: pressComparison },
 };
 
 /** Builds a request from the options of `/video compare`. */

@@ -24,6 +24,7 @@ import {
 import type { Catalog, CheckReferences } from '#src/videos/index.ts';
 import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';
+import type { Press } from '../ui/buttons.ts';
 import type { Card } from '../ui/card.ts';
 
 /** Test directive for the embedded video service, written in a prompt. */
@@ -96,9 +97,19 @@ export interface BotPorts {
   readonly logger: Logger;
 }
 
-/** Subcommand of `/video` with its handler. */
+/** Handlers of the presses of a command's own buttons: by their action, and those on pages by the list as well. */
+type PressHandlers = {
+  readonly [Each in Press as Each extends { readonly action: 'page' } ? `page:${Each['what']}` : Each['action']]?: (
+    ports: BotPorts,
+    caller: Caller,
+    press: Each,
+  ) => Promise<Reply>;
+};
+
+/** Subcommand of `/video` with its handlers. */
 export interface Subcommand {
   readonly declaration: Command;
+  readonly presses?: PressHandlers;
   /**
    * Validates values beyond the declaration. Default: {@link checkValues}.
    * @returns an error for each invalid value.

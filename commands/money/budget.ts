@@ -17,7 +17,6 @@ import {
   type BotPorts,
   byCommand,
   isOperator,
-  mayRun,
   privately,
   refused,
   type Subcommand,
@@ -72,6 +71,12 @@ export const budget: Subcommand = {
     if (change === null) return showBudgets(ports, caller);
     if (typeof change === 'string') return refused(change);
     return setBudget(ports, caller, change);
+  },
+  presses: {
+    'page:budgets': async (ports, caller, { offset }) => {
+      if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
+      return showBudgets(ports, caller, offset);
+    },
   },
 };
 
@@ -160,12 +165,6 @@ async function showBudgets(
   const buttons = pageButtons({ page: { what: 'budgets', offset }, length: PAGE_LENGTH, hasMore });
   const items = rows.map((one) => row(one, refunds));
   return privately(layOut([...top, small(`They reset on ${resetsOn}.`), ...items], { buttons }));
-}
-
-/** Shows another page of the budgets, to administrators only. */
-export async function turnBudgetsPage(ports: BotPorts, caller: Caller, offset: number): Promise<Reply> {
-  if (!mayRun(caller, budget.declaration)) return refused(administratorsOnly(caller.platform));
-  return showBudgets(ports, caller, offset);
 }
 
 /** Returns the spend of a budget's scope in the currencies of its amounts. */

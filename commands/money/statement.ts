@@ -27,9 +27,10 @@ export const statement: Subcommand = {
     isAdministrative: true,
   },
   run: (ports, caller) => show(ports, caller, 0),
+  presses: { statement: pressStatement },
 };
 
-export async function pressStatement(ports: BotPorts, caller: Caller, press: StatementPress): Promise<Reply> {
+async function pressStatement(ports: BotPorts, caller: Caller, press: StatementPress): Promise<Reply> {
   // The right is checked at each press: the card may be older than a change of it.
   if (!caller.mayAdminister) return refused(administratorsOnly(caller.platform));
   switch (press.what) {

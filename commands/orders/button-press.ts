@@ -1,10 +1,7 @@
 import { setOfCard } from '#src/chat/index.ts';
 import { isCutId } from '#src/orders/index.ts';
 import { isBlind, isContentRemoved, type Task, type TaskId } from '#src/tasks/index.ts';
-import { showAudit } from '../administration/audit.ts';
-import { pressApprove, pressDeny } from '../approvals/decide.ts';
 import type { Caller, Reply } from '../bot-port.ts';
-import { pressComparison } from '../comparisons/press.ts';
 import { orderBlindRetry } from '../comparisons/remake.ts';
 import { confirmDelete } from '../delete.ts';
 import { runCommand } from '../dispatch.ts';
@@ -12,21 +9,14 @@ import { editForm, fixForm, lookupForm } from '../input/forms.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { parseText } from '../input/text.ts';
-import { showPage } from '../list.ts';
-import { showModels } from '../models.ts';
-import { turnBudgetsPage } from '../money/budget.ts';
-import { pressStatement } from '../money/statement.ts';
-import { pressNotify } from '../notify.ts';
-import { pressPrivacy } from '../privacy/privacy.ts';
-import { declarations } from '../registry.ts';
+import { declarations, subcommands } from '../registry.ts';
 import { pressReview } from '../review/decide.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
 import { DISCARDED, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED, removedSentence } from '../sentences/removal.ts';
 import { joinShots } from '../studio/join.ts';
-import { type ComparisonPress, type Page, type Press, parseButton } from '../ui/buttons.ts';
+import { type Press, parseButton } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
-import { turnUsagePage } from '../usage.ts';
 import { withDefaults } from './defaults.ts';
 import { showDetails } from './details.ts';
 import { confirmDraft, draftFor } from './drafts.ts';
@@ -38,17 +28,20 @@ import { cancelTask, decide, retryOnce } from './task-actions.ts';
 type TaskPress = Extract<Press, { readonly task: TaskId }>;
 type DraftPress = Extract<Press, { readonly draft: TaskId }>;
 
+type Handler = (ports: BotPorts, caller: Caller, press: Press) => Promise<Reply>;
+
+/** Handlers of the commands' own buttons. */
+const HANDLERS: ReadonlyMap<string, Handler> = new Map(
+  subcommands.flatMap(({ presses = {} }) => Object.entries(presses as Readonly<Record<string, Handler>>)),
+);
+
 export async function pressButton(ports: BotPorts, caller: Caller, button: string): Promise<Reply> {
   const press = parseButton(button);
   if (press === null) return refused(UNKNOWN_BUTTON);
-  if (press.action === 'page') return turnPage(ports, caller, press);
-  if (press.action === 'notify') return pressNotify(ports, caller, press);
-  if (press.action === 'privacy') return pressPrivacy(ports, caller, press);
-  if (press.action === 'statement') return pressStatement(ports, caller, press);
-  if (press.action === 'approve') return pressApprove(ports, caller, press);
-  if (press.action === 'deny') return pressDeny(ports, caller, press.request);
-  if (isComparisonPress(press)) return pressComparison(ports, caller, press);
+  const handler = HANDLERS.get(press.action === 'page' ? `page:${press.what}` : press.action);
+  if (handler !== undefined) return handler(ports, caller, press);
   if ('draft' in press) return pressOnDraft(ports, caller, press);
+  if (!('task' in press)) return refused(UNKNOWN_BUTTON);
   if (isCutId(press.task))
     return press.action === 'join' ? joinAgain(ports, caller, press.task) : refused(UNKNOWN_BUTTON);
   if (setOfCard(press.task) !== null) return pressOnSet(ports, caller, press);
@@ -59,26 +52,6 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
 async function joinAgain(ports: BotPorts, caller: Caller, cut: TaskId): Promise<Reply> {
   const tasks = await ports.cuts.tasksOf(cut);
   return tasks.length === 0 ? refused(UNKNOWN_BUTTON) : joinShots(ports, caller, { tasks });
-}
-
-function isComparisonPress(press: Press): press is ComparisonPress {
-  const { action } = press;
-  return action === 'vote' || action === 'reveal' || action === 'prefer' || action === 'remake';
-}
-
-async function turnPage(ports: BotPorts, caller: Caller, page: Page): Promise<Reply> {
-  switch (page.what) {
-    case 'list':
-      return showPage(ports, caller, page);
-    case 'models':
-      return showModels(ports, caller, page.offset);
-    case 'budgets':
-      return turnBudgetsPage(ports, caller, page.offset);
-    case 'usage':
-      return turnUsagePage(ports, caller, page);
-    case 'audit':
-      return showAudit(ports, caller, page);
-  }
 }
 
 async function pressOnDraft(given: BotPorts, caller: Caller, press: DraftPress): Promise<Reply> {

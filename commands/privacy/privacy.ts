@@ -45,6 +45,7 @@ export const privacy: Subcommand = {
     if (named !== undefined) return askToErase(ports, caller, named);
     return refused(`“${what}” is nothing that I can do with your data. Available: ${ACTIONS.join(', ')}.`);
   },
+  presses: { privacy: pressPrivacy },
 };
 
 /** Sends the caller what is stored about them. */
@@ -86,7 +87,7 @@ async function askToErase(ports: BotPorts, caller: Caller, named: string): Promi
 }
 
 /** Handles the press of a confirmation. The reply takes the place of the question. */
-export async function pressPrivacy(
+async function pressPrivacy(
   ports: BotPorts,
   caller: Caller,
   press: Extract<Press, { readonly action: 'privacy' }>,

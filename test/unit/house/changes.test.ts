@@ -7,7 +7,7 @@ import { TEAM_SETTING } from './changes/team-setting.ts';
 /** Prints the option of the setting, its line on the card and that of the audit log. */
 const SHOWN = `
   import { settings } from '#commands/administration/settings.ts';
-  import { showAudit } from '#commands/administration/audit.ts';
+  import { audit } from '#commands/administration/audit.ts';
   import { settingsCard } from '#commands/administration/setting-words.ts';
   import { settingEntries } from '#src/teams/audit/setting-entries.ts';
   import { DEFAULT_SETTINGS } from '#src/teams/index.ts';
@@ -20,7 +20,7 @@ const SHOWN = `
     catalog: () => ({ models: [] }),
   };
   const page = { what: 'audit', offset: 0, isDeployment: false };
-  const { card: log } = await showAudit(ports, { mayAdminister: true, platform: 'slack', team: 'T1' }, page);
+  const { card: log } = await audit.presses['page:audit'](ports, { mayAdminister: true, platform: 'slack', team: 'T1' }, page);
   const linesOf = ({ blocks }) => blocks.map(({ line, title }) => (title ?? line ?? []).map((part) => part.strong ?? part).join(''));
   const find = (lines, part) => lines.find((line) => line.includes(part));
   console.log(JSON.stringify({
