@@ -43,7 +43,11 @@ export interface Serving {
 }
 
 /** Serves `bytes` like a file server: 200, or 206 for a range from a byte to the end. */
-export function sendBytes({ request, response }: Call, bytes: Buffer, serving: Serving = {}): void {
+export function sendBytes(
+  { request, response }: Pick<Call, 'request' | 'response'>,
+  bytes: Buffer,
+  serving: Serving = {},
+): void {
   const { hasRange = true, breakAfter = Number.POSITIVE_INFINITY, contentType = 'video/mp4', etag } = serving;
   const asked = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1];
   const isOther = request.headers['if-range'] !== undefined && request.headers['if-range'] !== etag;

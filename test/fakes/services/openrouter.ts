@@ -59,11 +59,9 @@ export async function startRouter({ models, clip, nextId }: FakeRouterOptions): 
   };
 
   const create = (request: RecordedRequest): HttpReply => {
-    // schema: the body is application/json only.
-    if (request.headers['content-type'] !== 'application/json') return refuse(400, 'Send application/json.');
-    const order = JSON.parse(request.body) as Record<string, unknown>;
-    const problem = problemOf(order, models);
+    const problem = routerProblem(request, models);
     if (problem !== null) return problem;
+    const order = JSON.parse(request.body) as Record<string, unknown>;
     const job: RouterJob = { id: newId(), order, status: 'pending' };
     jobs.set(job.id, job);
     // schema: accepted with 202, and a polling URL that is relative.
@@ -132,7 +130,14 @@ const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   user: isText,
 };
 
-function problemOf(order: Readonly<Record<string, unknown>>, models: FakeRouterOptions['models']): HttpReply | null {
+/** Returns what is wrong with the request of a job; null where OpenRouter takes it. */
+export function routerProblem(
+  { headers, body }: RecordedRequest,
+  models: FakeRouterOptions['models'],
+): HttpReply | null {
+  // schema: the body is application/json only.
+  if (headers['content-type'] !== 'application/json') return refuse(400, 'Send application/json.');
+  const order = JSON.parse(body) as Record<string, unknown>;
   for (const [name, value] of Object.entries(order)) {
     if (FIELDS[name]?.(value) !== true)
       return refuse(400, `Invalid request parameters: ${name}`, typed('invalid_request'));

@@ -39,7 +39,7 @@ export async function startXai({ polls, refusal }: XaiOptions = {}): Promise<Xai
     const unauthorised = authorisationOf(request);
     if (unauthorised !== null) return unauthorised;
     if (method === 'POST' && path === '/v1/videos/generations') {
-      const problem = problemOf(request);
+      const problem = xaiProblem(request);
       if (problem !== null) return problem;
       if (refusal !== undefined) return refusal;
       created += 1;
@@ -109,7 +109,8 @@ const FIELDS = new Set([
   'user',
 ]);
 
-function problemOf({ headers, body: text }: RecordedRequest): HttpReply | null {
+/** Returns what is wrong with the request of a task; null where xAI takes it. */
+export function xaiProblem({ headers, body: text }: RecordedRequest): HttpReply | null {
   // "-H Content-Type: application/json" in every example.
   if (headers['content-type'] !== 'application/json') return invalid('Expected JSON.');
   const body = JSON.parse(text) as Record<string, unknown>;
