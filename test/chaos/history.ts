@@ -7,8 +7,10 @@ import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { MoneyCommit } from './commits.ts';
 import type { PlannedDeed } from './deeds.ts';
-import type { CreateFate } from './fates.ts';
+import type { CancelFate, CreateFate } from './fates.ts';
 import type { Chat, FaultKind } from './plan.ts';
+import type { Event } from './tally.ts';
+import type { WireTask } from './wires/wire.ts';
 
 /** Events of a run seen from outside, the only input of the checker. Times are in milliseconds since the run began. */
 export interface History {
@@ -17,6 +19,12 @@ export interface History {
   /** Every POST that reached the service completely, in order. */
   readonly creates: readonly Create[];
   readonly made: readonly Made[];
+  /** Every request to cancel a task that reached the service, in order. */
+  readonly withdrawals: readonly Withdrawal[];
+  /** Requests that the contract of the service does not allow. */
+  readonly misuses: readonly string[];
+  /** Number of times that the service did something beyond our contract. */
+  readonly events: ReadonlyMap<Event, number>;
   readonly lives: readonly Life[];
   readonly troubles: readonly Trouble[];
   /** Wall-clock time of the replicas at the end. */
@@ -94,12 +102,35 @@ export interface Create {
 /** Task at the service in its final state. */
 export interface Made {
   readonly upstreamId: string;
-  readonly status: 'open' | 'completed' | 'failed';
+  readonly status: 'open' | 'completed' | 'failed' | 'cancelled';
+  /** It belongs to a stranger to the bot, who uses the same account. */
+  readonly isStrangers?: true;
+  /**
+   * What the service says that it has cost in USD, as a decimal string; `null`: it says nothing of that. Absent: it never
+   * does. A failed one with a cost is billed.
+   */
+  readonly cost?: string | null;
+  /** Time at which the service cancelled it, and whether it does not know it since. */
+  readonly cancelledAtMs?: number;
+  readonly isForgotten?: true;
   readonly clipBytes: number;
   /** Checksums of the pictures of its clip. */
   readonly pictures?: readonly string[];
   /** The clip can never be downloaded. */
   readonly isGone: boolean;
+}
+
+/** Request to cancel a task. */
+export interface Withdrawal {
+  readonly upstreamId: string;
+  /** Status of the task when it came. */
+  readonly status: WireTask['status'];
+  readonly fate: CancelFate;
+  readonly atMs: number;
+  /** The same request deletes a task that has ended. */
+  readonly deletesEnded: boolean;
+  /** The task was cancelled, and the answer says so. */
+  readonly isConfirmed: boolean;
 }
 
 /** One process from start to exit. */

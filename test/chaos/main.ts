@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { asDailiesError } from '#src/errors.ts';
 import { runBig } from './big.ts';
 import { drawPlan, FAULT_KINDS, type FaultKind, type PlanOptions } from './plan.ts';
+import { PROFILES } from './profiles.ts';
 import { commandOf, keep, rowOf, summaryOf } from './report.ts';
 import { type Ran, run } from './run.ts';
 
@@ -16,6 +17,8 @@ const OPTIONS = {
   replicas: { type: 'string' },
   store: { type: 'string' },
   interactions: { type: 'string' },
+  /** Profile of the service, in place of those that are drawn. */
+  profile: { type: 'string' },
   /** Runs 10,000 interactions on two and on four replicas that are killed throughout. */
   big: { type: 'boolean', default: false },
   parallel: { type: 'string', default: '2' },
@@ -60,7 +63,17 @@ function optionsOf(seed: number): PlanOptions {
   const wanted = values.faults.split(',').filter((name) => name !== '' && name !== 'none');
   const wrong = wanted.find((name) => !FAULT_KINDS.some((kind) => kind === name));
   if (wrong !== undefined) return fail(`--faults takes ${FAULT_KINDS.join(', ')}; not ${wrong}`);
-  return { seed, store, replicas, interactions: Number(values.interactions ?? 40), faults: wanted as FaultKind[] };
+  const profile = PROFILES.find((name) => name === values.profile);
+  if (values.profile !== undefined && profile === undefined)
+    return fail(`--profile takes ${PROFILES.join(', ')}, not ${values.profile}`);
+  const drawn = {
+    seed,
+    store,
+    replicas,
+    interactions: Number(values.interactions ?? 40),
+    faults: wanted as FaultKind[],
+  } as const;
+  return profile === undefined ? drawn : { ...drawn, profile };
 }
 
 if (values.big) {

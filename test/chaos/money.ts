@@ -3,6 +3,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { PlannedDeed } from './deeds.ts';
+import { type DialectName, modelChange } from './profiles.ts';
 import type { Random } from './random.ts';
 
 /** Change of what orders may cost, by the operator. */
@@ -144,16 +145,37 @@ const RIVALS = [
   { name: COMPARED[2], title: 'Swift 3', price: '0.02' },
 ] as const;
 
-/** Writes the catalog that the replicas read at their start and on SIGHUP. @param price of the default model. */
-export async function writeCatalog(folder: string, price?: string): Promise<void> {
+interface Named {
+  readonly name: string;
+  readonly id?: string;
+}
+
+/** Returns the contents of the replicas' catalog. @param price of the default model. Default: the usual one */
+export function catalogOf(dialect: DialectName, price?: string): { readonly models: readonly Named[] } {
   const models = sandboxCatalog.models.map((model) =>
     price !== undefined && 'default' in model ? { ...model, price } : model,
   );
   const [{ default: _default, ...swift }] = sandboxCatalog.models;
   const rivals = RIVALS.map((rival) => ({ ...swift, ...rival }));
+  if (dialect === 'v1-videos') return { models: [...models, ...rivals] };
+  return {
+    models: [models[0], ...rivals].flatMap((model, place) =>
+      model === undefined ? [] : [{ ...model, ...modelChange(dialect, place) }],
+    ),
+  };
+}
+
+/** Returns the names of the models in the catalog, by their ids at the service. */
+export function namesOf(dialect: DialectName): ReadonlyMap<string, string> {
+  const { models } = catalogOf(dialect);
+  return new Map(models.flatMap(({ name, id }) => (id === undefined ? [] : [[id, name]])));
+}
+
+/** Writes the catalog that the replicas read at their start and on SIGHUP, as {@link catalogOf} returns it. */
+export async function writeCatalog(folder: string, dialect: DialectName, price?: string): Promise<void> {
   const path = catalogIn(folder);
   // Two changes may coincide.
   const next = `${path}.${randomUUID()}`;
-  await writeFile(next, JSON.stringify({ models: [...models, ...rivals] }));
+  await writeFile(next, JSON.stringify(catalogOf(dialect, price)));
   await rename(next, path);
 }

@@ -2,6 +2,7 @@ import { DIALECTS } from '../fakes/dialects.ts';
 import { drawDecisions, drawDeletion, drawUserActions, type PlannedDeed } from './deeds.ts';
 import { drawFate, drawStudioFate, type Fate, NO_FATE } from './fates.ts';
 import { drawMoney, NO_MONEY, type PlannedMoney, USERS } from './money.ts';
+import { drawProfile, fitted, type Profile, type ProfileName } from './profiles.ts';
 import { createRandom, type Random } from './random.ts';
 import { drawOrdered, type Ordered } from './sets.ts';
 import { drawBoardActions, drawComparisonActions, drawReviews } from './studio-deeds.ts';
@@ -46,8 +47,10 @@ export const FAULT_KINDS = [
   'money',
   /** Users delete clips by `/video delete`, in whatever state they are. */
   'remove',
-  /** Makes the service misbehave on its own ({@link Fate}). */
+  /** Makes the service misbehave on its own ({@link Fate}); it may be one that can do more than ours has to. */
   'service',
+  /** Makes the service reject every key for a while; one run in four includes it. */
+  'key',
 ] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
@@ -147,12 +150,16 @@ export interface PlanOptions {
   readonly replicas: number;
   readonly interactions: number;
   readonly faults: readonly FaultKind[];
+  /** Profile of the service. Default: drawn, where the service misbehaves. */
+  readonly profile?: ProfileName;
 }
 
 /** Everything that is decided before a run begins. The timing still depends on the machine's scheduler. */
-export interface Plan extends PlanOptions {
+export interface Plan extends Omit<PlanOptions, 'profile'> {
   /** All replicas keep their clips in one folder. */
   readonly sharesFolder: boolean;
+  readonly service: Profile;
+  /** Variant of our own contract that the service speaks, in a run with one. */
   readonly dialect: string;
   /** Transport between Slack and the bot, if Slack takes part. */
   readonly slackBy: SlackMode;
@@ -183,6 +190,10 @@ const CHAT_ORDERS = 10;
 const CHAT_FAULT_SHARE = 2 / 3;
 const REPLICA_SHARE = 1 / 2;
 
+/** Share of runs in which the keys are withdrawn for a while. */
+const KEY_SHARE = 1 / 4;
+const MAX_KEY_MS = 1_500;
+
 /** First digit of the numbers of a chat's orders. */
 const FIRST_OF: Readonly<Record<Chat, number>> = { discord: 9, slack: 8 };
 
@@ -195,18 +206,27 @@ export function drawPlan(options: PlanOptions): Plan {
     drawChat(random.fork(`on ${chat}`), chat, { ...options, hasApprovals: money.chatApprovers !== null }),
   );
   const hasReviews = random.fork('reviews').chance(REVIEWS_SHARE);
+  const misbehaves = options.faults.includes('service');
+  const { profile = misbehaves ? undefined : 'none' } = options;
+  const service = drawProfile(random.fork('profile'), profile);
   const schedule = [
     ...drawSchedule(random.fork('faults'), options),
     ...drawReplica(random.fork('redis replica'), options),
+    ...drawKey(random.fork('key'), options),
     ...chats.flatMap((chat) => chat.schedule),
+  ];
+  const drawn = [
+    ...drawOrders(random.fork('orders'), { ...options, hasReviews }),
+    ...chats.flatMap((chat) => chat.orders),
   ];
   return {
     ...options,
+    service,
     sharesFolder: options.replicas === 1 || random.fork('folder').chance(0.5),
     dialect: random.fork('dialect').pick(Object.keys(DIALECTS) as [string, ...string[]]),
     slackBy: random.fork('slack by').pick(SLACK_MODES),
     lengthMs: Math.max(LENGTH_MS, ...schedule.map(({ atMs, forMs }) => atMs + forMs)),
-    orders: [...drawOrders(random.fork('orders'), { ...options, hasReviews }), ...chats.flatMap((chat) => chat.orders)],
+    orders: fitted(random.fork('fitted'), service, { orders: drawn, misbehaves }),
     schedule,
     money,
     hasReviews,
@@ -240,7 +260,7 @@ function drawOrders(
       channel: random.pick(['general', 'clips']),
       ...drawOrdered(random.fork(`takes ${place}`)),
       againAfterMs: random.chance(0.3) ? [random.between(0, 3_000)] : [],
-      fate: misbehaves ? drawFate(random) : NO_FATE,
+      fate: misbehaves ? drawFate(random, random.fork(`capabilities ${place}`)) : NO_FATE,
       deeds: [
         ...drawUserActions(random),
         ...(faults.includes('remove') ? drawDeletion(random.fork(`deletion ${place}`)) : []),
@@ -316,6 +336,13 @@ function drawReplica(random: Random, { store, faults }: PlanOptions): readonly P
   return [{ kind: 'replica', replica: null, atMs, forMs: attachedForMs + cutForMs, cut, redisReplica }];
 }
 
+/** Draws a time in which the keys of the service are withdrawn. */
+function drawKey(random: Random, { faults }: PlanOptions): readonly PlannedFault[] {
+  if (!faults.includes('key') || !random.chance(KEY_SHARE)) return [];
+  const forMs = random.between(300, MAX_KEY_MS);
+  return [{ kind: 'key', replica: null, atMs: random.between(300, LENGTH_MS - 1_000), forMs }];
+}
+
 function drawSchedule(random: Random, { store, replicas, faults }: PlanOptions): readonly PlannedFault[] {
   const kinds = faults.filter((kind) => !isDrawnApart(kind) && (store === 'redis' || !kind.startsWith('redis')));
   const [first, ...others] = kinds as PlannedFault['kind'][];
@@ -345,6 +372,7 @@ function drawFault(random: Random, kind: PlannedFault['kind'], replicas: number)
     case 'token':
     case 'scope':
     case 'replica':
+    case 'key':
       return { ...at, replica: null, forMs: 0 };
     case 'clock':
       return { ...at, forMs: random.between(500, 4_000), offsetMs: random.pick([-HOUR_MS, HOUR_MS, -3_000, 3_000]) };
@@ -367,6 +395,7 @@ function isDrawnApart(kind: FaultKind): boolean {
     kind === 'money' ||
     kind === 'remove' ||
     kind === 'replica' ||
+    kind === 'key' ||
     isChatFault(kind) ||
     CHATS.some((chat) => chat === kind)
   );

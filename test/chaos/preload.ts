@@ -1,9 +1,11 @@
 /**
  * Loaded into a replica before its program (`node --import`): steps the clock and fills the disk on command of the
- * harness over the IPC channel. The program itself is unaware of it.
+ * harness over the IPC channel, leads connections to the video service through the replica's own proxy, although all
+ * replicas know it by the same address, and runs some jobs oftener. The program itself is unaware of it.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import net from 'node:net';
 
 /** Command of the harness to a replica. */
 export interface Command {
@@ -70,4 +72,23 @@ for (const name of ['link', 'copyFile', 'writeFile'] as const) {
     [name]: (...given: unknown[]) => (isDiskFull ? Promise.reject(noSpace(name)) : real(...given)),
   });
 }
+
+const { CHAOS_SERVICE_PORT, CHAOS_ROAD_PORT, CHAOS_JOBS_EVERY_MS } = process.env;
+
+const { connect } = net;
+net.connect = new Proxy(connect, {
+  apply(real, self, [to, ...rest]: [{ readonly port?: number | string } | undefined, ...unknown[]]) {
+    const isService = CHAOS_SERVICE_PORT !== undefined && String(to?.port) === CHAOS_SERVICE_PORT;
+    return Reflect.apply(real, self, [isService ? { ...to, port: Number(CHAOS_ROAD_PORT) } : to, ...rest]);
+  },
+});
+
+/** Usual delay between two runs of the jobs that read lists of tasks and look for lost jobs. */
+const JOBS_EVERY_MS = 20_000;
+globalThis.setTimeout = new Proxy(globalThis.setTimeout, {
+  apply(real, self, [run, delayMs, ...rest]: [() => void, number, ...unknown[]]) {
+    const isJob = CHAOS_JOBS_EVERY_MS !== undefined && delayMs === JOBS_EVERY_MS;
+    return Reflect.apply(real, self, [run, isJob ? Number(CHAOS_JOBS_EVERY_MS) : delayMs, ...rest]);
+  },
+});
 syncBuiltinESMExports();

@@ -4,7 +4,7 @@ import type { Task } from '#src/tasks/task.ts';
 import type { Trouble, Violation } from './history.ts';
 import type { Plan } from './plan.ts';
 import type { Ran } from './run.ts';
-import { studioIn, tallyOf } from './tally.ts';
+import { eventsIn, profilesOf, studioIn, tallyOf } from './tally.ts';
 
 /** Number of violations of one name that are listed in full. */
 const LISTED = 4;
@@ -19,10 +19,12 @@ export function rowOf(ran: Ran): string {
   const head = [
     `seed ${plan.seed}`,
     `${plan.store} ×${plan.replicas}${plan.replicas > 1 && plan.sharesFolder ? ' (shared folder)' : ''}`,
+    `${plan.service.name} (${plan.service.dialect})`,
     `${plan.orders.length} asked, ${creates.length} POSTs, ${made.length} created; ${states.join(', ')}`,
     ...(history.asked.some(({ platform }) => platform === 'slack') ? [`Slack by ${plan.slackBy}`] : []),
     ...requestsIn([...store.tasks.values()]),
     ...studioIn(ran),
+    ...eventsIn(ran),
     `${[...store.tasks.values()].filter(({ removal }) => removal !== undefined).length} deleted`,
     `${lives.length} processes`,
     `${(tookMs / 1000).toFixed(1)} s (rest after ${(restedMs / 1000).toFixed(1)} s)`,
@@ -59,9 +61,9 @@ function requestsIn(tasks: readonly Task[]): readonly string[] {
 }
 
 /** Returns the command that repeats a run. */
-export function commandOf({ seed, store, replicas, interactions, faults }: Plan): string {
+export function commandOf({ seed, store, replicas, interactions, faults, service }: Plan): string {
   const flags = [
-    `--seed ${seed} --runs 1 --store ${store} --replicas ${replicas}`,
+    `--seed ${seed} --runs 1 --store ${store} --replicas ${replicas} --profile ${service.name}`,
     `--interactions ${interactions} --faults ${faults.join(',') || 'none'}`,
   ];
   return `    again: npm run chaos -- ${flags.join(' ')}\n`;
@@ -86,6 +88,7 @@ export function summaryOf(ran: readonly Ran[]): string {
     `${sum(({ history }) => history.creates.length)} POSTs, ${sum(({ history }) => history.made.length)} creates · ${counted}\n`,
     `${requestsIn(ran.flatMap(({ history }) => [...history.store.tasks.values()])).join('') || 'no requests'}\n`,
     tallyOf(ran),
+    profilesOf(ran),
     ...(rows.length === 0 ? [] : ['| violation | times | seeds |\n| --- | --- | --- |\n', ...rows]),
   ].join('');
 }

@@ -5,6 +5,7 @@ import { isExpired } from '#src/tasks/approval.ts';
 import { REMOVALS } from '#src/tasks/indexes.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
+import { isForgottenUnheard } from './check/withdrawals.ts';
 import { check } from './check.ts';
 import type { History, Kept, Violation } from './history.ts';
 import { datedOf, type MoneyChange, stepTo, writeCatalog } from './money.ts';
@@ -18,6 +19,11 @@ import { makeTrouble } from './troubles.ts';
 /** Timeout for everything to settle once all faults are over. */
 const REST_WITHIN_MS = 300_000;
 const LOOK_EVERY_MS = 300;
+/** Time for a list to be read often enough that a lost create is found in it, if it can be, in runs of its job. */
+const LIST_RUNS = 3;
+const LIST_RUN_MS = 1_500;
+/** Time after which the bot knows that a task which the service does not know any more was cancelled. */
+const FORGOTTEN_MS = 80_000;
 
 /** Result of a run. */
 export interface Ran {
@@ -92,10 +98,10 @@ async function orderAt(stage: Stage, order: PlannedOrder, sinceReadyMs: () => nu
 }
 
 async function changeMoney(stage: Stage, change: MoneyChange, sinceReadyMs: () => number): Promise<void> {
-  const { people, replicas, folder } = stage;
+  const { people, plan, replicas, folder } = stage;
   await delay(Math.max(0, change.atMs - sinceReadyMs()));
   if ('command' in change) return people.command(datedOf(change.command));
-  await writeCatalog(folder, change.price);
+  await writeCatalog(folder, plan.service.dialect, change.price);
   for (const replica of replicas) replica.rereadCatalog();
 }
 
@@ -126,12 +132,35 @@ async function leap(stage: Stage): Promise<number> {
 
 /** Waits until everything has settled, or until the timeout. @param stepMs step of all clocks */
 async function restIn(stage: Stage, stepMs = 0): Promise<void> {
-  const untilMs = stage.nowMs() + REST_WITHIN_MS;
+  const fromMs = stage.nowMs();
+  const untilMs = fromMs + REST_WITHIN_MS;
   let quiet = 0;
   while (quiet < 3 && stage.nowMs() < untilMs) {
     await delay(LOOK_EVERY_MS);
-    quiet = isAtRest(stage, await keptOf(stage), Date.now() + stepMs) ? quiet + 1 : 0;
+    const kept = await keptOf(stage);
+    const isQuiet = isAtRest(stage, kept, Date.now() + stepMs) && !isSought(stage, kept, stage.nowMs() - fromMs);
+    quiet = isQuiet ? quiet + 1 : 0;
   }
+}
+
+/** Returns whether a task that the service took may still be found in its list. @param restingMs time since the faults */
+function isSought({ plan, service }: Stage, { tasks }: Kept, restingMs: number): boolean {
+  const { listing, jobsEveryMs } = plan.service;
+  if (listing === null || restingMs > LIST_RUNS * (jobsEveryMs + LIST_RUN_MS) + listing.lateMs) return false;
+  const taken = new Set(service.creates.flatMap(({ key, upstreamId }) => (upstreamId === null ? [] : [key])));
+  return [...tasks.values()].some(
+    ({ id, state, leftBy }) => state === 'uncertain' && leftBy === undefined && taken.has(id),
+  );
+}
+
+/** Returns whether the bot does not know, and perhaps never will, that the service cancelled and forgot a task. */
+function isForgotten({ service, replicas, nowMs }: Stage, { state, upstreamId }: Task): boolean {
+  const one = state === 'cancelled' ? service.made().find((made) => made.upstreamId === upstreamId) : undefined;
+  if (one?.cancelledAtMs === undefined || one.isForgotten !== true) return false;
+  const lives = replicas.flatMap((replica) => replica.lives);
+  return (
+    isForgottenUnheard(one, { withdrawals: service.withdrawals, lives }) || nowMs() - one.cancelledAtMs > FORGOTTEN_MS
+  );
 }
 
 function sideOf({ sides }: Stage, { platform }: PlannedOrder): Side | undefined {
@@ -144,12 +173,15 @@ function isUndecided(task: Task, clockMs: number): boolean {
 }
 
 /** Returns whether nothing is in flight any more. */
-function isAtRest({ sides }: Stage, { tasks, indexes }: Kept, clockMs: number): boolean {
+function isAtRest(stage: Stage, { tasks, indexes }: Kept, clockMs: number): boolean {
+  const { sides } = stage;
   const promised = [...sides.values()].flatMap((side) => side.asked.filter(({ status }) => status === 202));
   return (
     [...sides.values()].every(({ hasBot }) => hasBot) &&
     [REMOVALS, OPEN_CUTS].every((name) => (indexes.get(name)?.size ?? 0) === 0) &&
     promised.every(({ platform, id }) => tasks.has(taskIdOf(`${platform}:${id}`))) &&
-    [...tasks.values()].every((task) => task.presented && (isEnded(task) || isUndecided(task, clockMs)))
+    [...tasks.values()].every(
+      (task) => task.presented && (isEnded(task) || isUndecided(task, clockMs) || isForgotten(stage, task)),
+    )
   );
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisServer } from '../fakes/redis-server.ts';
@@ -8,9 +8,10 @@ import { type MoneyCommit, readRedisCommits, readSqliteCommits, watchSqlite } fr
 import { DiscordSide } from './discord.ts';
 import type { History, Kept, Trouble } from './history.ts';
 import { readRedis, readSqlite } from './keeping.ts';
-import { catalogIn, OPERATOR, writeCatalog } from './money.ts';
+import { catalogIn, namesOf, OPERATOR, writeCatalog } from './money.ts';
 import { People } from './people.ts';
 import type { Chat, Plan } from './plan.ts';
+import { type Profile, SERVICE, wireOf } from './profiles.ts';
 import { RedisReplica } from './redis-replica.ts';
 import { Replica } from './replica.ts';
 import { Road } from './road.ts';
@@ -52,6 +53,9 @@ export interface Stage {
   readonly cutWatch: CutWatch;
 }
 
+/** Variable with the key of a service that is configured in a file. */
+const KEY_VARIABLE = 'CHAOS_VIDEO_KEY';
+
 /** Password of every run's Redis, which no process may print. */
 const REDIS_PASSWORD = 'chaos-password-7c1e';
 
@@ -62,8 +66,12 @@ export async function build(
 ): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'dailies-chaos-'));
   const fates = new Map(plan.orders.map(({ id, fate }) => [id, fate]));
-  const service = await startService({ dialect: plan.dialect, fateOf: (order) => fates.get(order), nowMs, clipBytes });
-  await writeCatalog(folder);
+  const { dialect, listing } = plan.service;
+  const wire = wireOf(plan.service, plan.dialect);
+  const names = namesOf(dialect);
+  const service = await startService({ wire, listing, names, fateOf: (order) => fates.get(order), nowMs, clipBytes });
+  await writeCatalog(folder, dialect);
+  const serviceEnv = await configureService(plan.service, { folder, service });
   const user = ['--user', 'chaos', 'on', `>${REDIS_PASSWORD}`, '~*', '&*', '+@all'];
   const redis = plan.store === 'redis' ? await RedisServer.start(...user, '--auto-aof-rewrite-percentage', '0') : null;
   const redisReplica = redis === null ? null : new RedisReplica(redis, addressOf(redis.port));
@@ -84,8 +92,9 @@ export async function build(
         MODEL_CATALOG: catalogIn(folder),
         ...env,
         ...Object.assign({}, ...[...sides.values()].map((side) => side.env)),
-        VIDEO_API_BASE_URL: `http://127.0.0.1:${toService[index]?.port}`,
-        VIDEO_API_TOKEN: service.tokenOf(index, life),
+        ...serviceEnv,
+        CHAOS_ROAD_PORT: String(toService[index]?.port),
+        [dialect === 'v1-videos' ? 'VIDEO_API_TOKEN' : KEY_VARIABLE]: service.tokenOf(index, life),
         STORE_URL: redis === null ? 'sqlite:data/dailies.db' : redisUrl,
       });
       return new Replica({ index, folder: own, env: envOf, nowMs });
@@ -108,6 +117,23 @@ export async function build(
     people,
     cutWatch: new CutWatch(folder),
   };
+}
+
+/**
+ * Configures the video service: by the environment, or in a file where it has a dialect of its own.
+ * @returns the environment of the replicas, but for the key and the proxy of each
+ */
+async function configureService(
+  { dialect, jobsEveryMs }: Profile,
+  { folder, service: { port, basePath } }: { readonly folder: string; readonly service: Service },
+): Promise<Readonly<Record<string, string>>> {
+  const base = `http://127.0.0.1:${port}${basePath}`;
+  const common = { CHAOS_SERVICE_PORT: String(port), CHAOS_JOBS_EVERY_MS: String(jobsEveryMs) };
+  if (dialect === 'v1-videos') return { ...common, VIDEO_API_BASE_URL: base };
+  const path = join(folder, 'services.json');
+  const services = [{ name: SERVICE, dialect, base, key: { env: KEY_VARIABLE } }];
+  await writeFile(path, JSON.stringify({ services }));
+  return { ...common, SERVICES: path };
 }
 
 function addressOf(port: number | undefined): string {
@@ -155,6 +181,9 @@ export async function historyOf(stage: Stage, troubles: readonly Trouble[], cloc
     pressed: [...people.pressed, ...sides.flatMap(({ pressed }) => pressed)],
     creates: service.creates,
     made: service.made(),
+    withdrawals: service.withdrawals,
+    misuses: service.misuses,
+    events: service.events,
     lives: replicas.flatMap(({ lives }) => lives),
     troubles,
     clockMs,

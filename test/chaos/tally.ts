@@ -2,6 +2,7 @@ import type { Task } from '#src/tasks/task.ts';
 import type { PlannedDeed } from './deeds.ts';
 import type { History } from './history.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
+import { PROFILES, type Profile } from './profiles.ts';
 import type { Ordered } from './sets.ts';
 
 /** What a series draws of the studio, by the words of its summary. */
@@ -21,6 +22,25 @@ export type Kind = (typeof KINDS)[number];
 
 const PLATFORMS = ['playground', 'discord', 'slack'] as const;
 type PlatformName = (typeof PLATFORMS)[number];
+
+/** What services do beyond our contract, and without it, by the words of the summary. */
+const EVENTS = [
+  'lists that were late',
+  'further pages of a list',
+  "strangers' tasks alike",
+  'lost creates found in a list',
+  'cancels done',
+  'cancels done, answer lost',
+  'cancels lost, completed all the same',
+  'cancels that raced the start',
+  'cancels that raced the completion',
+  'costs below the price',
+  'costs above the price',
+  'costs above a budget',
+  'failures that are billed',
+  'requests with a withdrawn key',
+] as const;
+export type Event = (typeof EVENTS)[number];
 
 /** Number of runs from which a kind that never succeeded is a shortfall of the series. */
 const SERIES = 20;
@@ -102,6 +122,68 @@ function doneIn(
 
 function votesIn(votes: Readonly<Record<string, number>>, tally: readonly number[] | undefined): number {
   return tally?.reduce((sum, one) => sum + one, 0) ?? Object.keys(votes).length;
+}
+
+/** Run as far as its events are counted. */
+export interface Eventful {
+  readonly plan: { readonly service: Pick<Profile, 'name'> };
+  readonly history: Pick<History, 'events' | 'lives' | 'commits'>;
+}
+
+/** Counts the events of a run. */
+export function countEvents({ history: { events, lives, commits } }: Eventful): ReadonlyMap<Event, number> {
+  const found = lives.reduce((sum, { output }) => sum + output.split('"event":"lost_create_found"').length - 1, 0);
+  const counted: readonly (readonly [Event, number])[] = [
+    ...events,
+    ['lost creates found in a list', found],
+    ...costsIn(commits),
+  ];
+  return new Map(counted.filter(([, times]) => times > 0));
+}
+
+/** Counts the costs that a service reported, by what was reserved and budgeted for them at that moment. */
+function costsIn(commits: History['commits']): readonly (readonly [Event, number])[] {
+  const counts = new Map<Event, number>();
+  const budgets = new Map<string, string>();
+  const seen = new Set<string>();
+  const count = (event: Event): void => void counts.set(event, (counts.get(event) ?? 0) + 1);
+  for (const write of commits.flat()) {
+    if (write.of === 'budget') budgets.set(write.key, write.value?.hard?.['USD'] ?? '');
+    const send = write.of === 'task' ? write.value?.money?.sends.at(-1) : undefined;
+    if (write.of !== 'task' || send?.listed === undefined || seen.has(`${write.key}#${send.atMs}`)) continue;
+    seen.add(`${write.key}#${send.atMs}`);
+    count(Number(send.amount) < Number(send.listed) ? 'costs below the price' : 'costs above the price');
+    const limits = [...budgets.values()].filter((limit) => limit !== '');
+    if (limits.some((limit) => Number(send.amount) > Number(limit))) count('costs above a budget');
+  }
+  return [...counts];
+}
+
+/** Describes the events of one run, in one phrase; empty for nothing. */
+export function eventsIn(run: Eventful): readonly string[] {
+  const counts = [...countEvents(run)].map(([event, times]) => `${times} ${event}`);
+  return counts.length === 0 ? [] : [counts.join(', ')];
+}
+
+/**
+ * Summarises the profiles of a series: the number of runs of each, and how often each event happened. In a long series, a
+ * profile that was not drawn, or an event that never happened, is a shortfall.
+ */
+export function profilesOf(runs: readonly Eventful[]): string {
+  const counts = runs.map((run) => ({ name: run.plan.service.name, events: countEvents(run) }));
+  const drawn = PROFILES.map((name) => [name, counts.filter((one) => one.name === name)] as const);
+  const timesOf = (of: typeof counts, event: Event): number =>
+    of.reduce((sum, { events }) => sum + (events.get(event) ?? 0), 0);
+  const rows = EVENTS.map((event) => `| ${event} | ${drawn.map(([, of]) => timesOf(of, event)).join(' | ')} |\n`);
+  const missing = [
+    ...drawn.flatMap(([name, of]) => (of.length === 0 ? [`profile ${name}`] : [])),
+    ...EVENTS.filter((event) => timesOf(counts, event) === 0),
+  ];
+  const head = `| profile | ${PROFILES.join(' | ')} |\n| --- |${' --- |'.repeat(PROFILES.length)}\n`;
+  const ran = `| runs | ${drawn.map(([, of]) => of.length).join(' | ')} |\n`;
+  const shortfall =
+    runs.length < SERIES || missing.length === 0 ? '' : `shortfall, never happened: ${missing.join(', ')}\n`;
+  return `\n${head}${ran}${rows.join('')}${shortfall}`;
 }
 
 /** Describes what succeeded in one run, in one phrase; empty for nothing. */

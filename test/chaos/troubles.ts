@@ -5,6 +5,7 @@ import type { Chat, PlannedFault } from './plan.ts';
 import type { RedisReplica } from './redis-replica.ts';
 import type { Replica } from './replica.ts';
 import type { Road } from './road.ts';
+import type { Service } from './service.ts';
 import type { Side } from './side.ts';
 
 /** Targets of faults. */
@@ -18,6 +19,7 @@ export interface Victims {
   /** `null` with an embedded store. */
   readonly redisReplica: RedisReplica | null;
   readonly sides: ReadonlyMap<Chat, Side>;
+  readonly service: Pick<Service, 'setKeys'>;
   /** Milliseconds since everything was up. */
   readonly nowMs: () => number;
   /** Milliseconds since the run began. */
@@ -80,6 +82,10 @@ async function happen(fault: PlannedFault, victims: Victims): Promise<void> {
       return happenTo(fault, victims);
     case 'replica':
       return loseReplica(fault, victims);
+    case 'key':
+      victims.service.setKeys(false);
+      await delay(forMs);
+      return victims.service.setKeys(true);
     case 'clock':
       victim.tell({ offsetMs });
       await delay(forMs);

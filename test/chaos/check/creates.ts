@@ -1,4 +1,5 @@
 import { memberIdOf, taskIdOf } from '#src/pipeline/task-ids.ts';
+import { TURNED_AWAY } from '../fates.ts';
 import type { Asked, Create, History, Kept, Pressed, Trouble, Violation } from '../history.ts';
 import { cardOf, tasksOf } from '../sets.ts';
 
@@ -87,7 +88,7 @@ function setOf(task: string): string {
 
 /** Returns false for responses that allow a retry. */
 function mayHaveBeenTaken({ fate }: Create): boolean {
-  return fate !== 'busy' && fate !== 'refused';
+  return !TURNED_AWAY.has(fate);
 }
 
 function describePost({ order, fate, sender, atMs, upstreamId }: Create): string {

@@ -35,9 +35,9 @@ function indexesOf({ tasks, ledger }: Kept): ReadonlyMap<string, ReadonlyMap<str
   return indexes;
 }
 
-/** An approved task is as old as its approval in the index of its state, and as its order in the others. */
-function scoreOf(name: string, { approval, createdAtMs }: Task): number {
-  return name.startsWith('state:') ? (approval?.approved?.atMs ?? createdAtMs) : createdAtMs;
+/** In the index of its state, a task is as old as its acceptance by the service, else its approval; in the others, as its order. */
+function scoreOf(name: string, { acceptedAtMs, approval, createdAtMs }: Task): number {
+  return name.startsWith('state:') ? (acceptedAtMs ?? approval?.approved?.atMs ?? createdAtMs) : createdAtMs;
 }
 
 function namesOf(task: Task): readonly string[] {

@@ -2,6 +2,7 @@ import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Asked, History, Made, Pressed, Shown, Violation } from '../history.ts';
+import { isForgottenUnheard } from './withdrawals.ts';
 
 /** Checks that every promised task exists, has settled, and matches the service's state. */
 export function checkTasks(history: History): readonly Violation[] {
@@ -9,7 +10,7 @@ export function checkTasks(history: History): readonly Violation[] {
   return [
     ...promises(history),
     ...[...history.store.tasks.values()].flatMap((task) => [
-      ...rest(task, history.clockMs),
+      ...rest(task, made, history),
       ...truth(task, made),
       ...unknownIds(task, history),
     ]),
@@ -65,11 +66,15 @@ function isOffer(taken: readonly Asked[], messages: readonly Shown[]): boolean {
 }
 
 /** An uncertain task may wait for a user, and a request for its approval until it expires. */
-function rest(task: Task, clockMs: number): readonly Violation[] {
+function rest(task: Task, made: ReadonlyMap<string, Made>, history: History): readonly Violation[] {
+  const { clockMs } = history;
   const what = `task ${task.id} is ${task.state}, revision ${task.revision}`;
   const mayWait =
     task.state === 'uncertain' || (task.state === 'requested' && clockMs < (task.approval?.expiresAtMs ?? 0));
-  if (!isEnded(task) && !mayWait) return [{ name: 'stuck task', what }];
+  // It is followed for a day.
+  const one = made.get(task.upstreamId ?? '');
+  const isUnheard = task.state === 'cancelled' && one !== undefined && isForgottenUnheard(one, history);
+  if (!isEnded(task) && !mayWait && !isUnheard) return [{ name: 'stuck task', what }];
   return task.presented ? [] : [{ name: 'lost delivery', what: `${what}, and in the outbox` }];
 }
 
@@ -79,7 +84,8 @@ function truth(task: Task, made: ReadonlyMap<string, Made>): readonly Violation[
   const what = `task ${task.id} is ${task.state}, ${task.upstreamId} is ${one?.status ?? 'unknown to the service'}`;
   if (one === undefined) return [{ name: 'id out of nowhere', what }];
   const said = task.state === 'cancelled' ? task.lateOutcome : task.state;
-  if ((said === 'completed' || said === 'failed') && said !== one.status) return [{ name: 'untrue state', what }];
+  const isWrong = said === 'failed' ? one.status !== 'failed' && one.status !== 'cancelled' : said !== one.status;
+  if ((said === 'completed' || said === 'failed') && isWrong) return [{ name: 'untrue state', what }];
   if (task.failure !== undefined && one.status === 'completed' && !one.isGone) {
     return [{ name: 'clip given up', what: `${what}: ${task.failure.code}` }];
   }

@@ -1,4 +1,4 @@
-import { TOLD } from '../fates.ts';
+import { TOLD, TURNED_AWAY } from '../fates.ts';
 import type { Create, History, Life, Trouble, Violation } from '../history.ts';
 
 /** Longest time to store a response without faults. */
@@ -12,7 +12,7 @@ export function checkUncertain(history: History): readonly Violation[] {
   const { store, creates, lives, troubles } = history;
   const doubtful = [...store.ledger.values()].filter(({ state }) => state === 'in_doubt');
   return [...Map.groupBy(doubtful, ({ task }) => task)].flatMap(([task, entries]): readonly Violation[] => {
-    const sends = creates.filter(({ key, fate }) => key === task && fate !== 'busy' && fate !== 'refused');
+    const sends = creates.filter(({ key, fate }) => key === task && !TURNED_AWAY.has(fate));
     const excused = sends.filter((create) => !wasAnsweredWell(create, lives, troubles)).length;
     // A submission that never reached the service was lost on the way.
     const unseen = Math.max(0, (store.tasks.get(task)?.sends ?? 0) - sends.length);
