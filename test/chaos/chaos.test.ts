@@ -12,19 +12,28 @@ const RUNS: readonly PlanOptions[] = [
     replicas: 1,
     interactions: 16,
     faults: ['kill', 'disk', 'clock', 'service-cut', 'service'],
+    profile: 'none',
   },
-  { seed: 8, store: 'redis', replicas: 2, interactions: 16, faults: ['kill', 'redis-kill', 'redis-cut', 'service'] },
+  {
+    seed: 8,
+    store: 'redis',
+    replicas: 2,
+    interactions: 16,
+    faults: ['kill', 'redis-kill', 'redis-cut', 'service', 'key'],
+    profile: 'list',
+  },
   {
     seed: 60,
     store: 'redis',
     replicas: 2,
     interactions: 16,
     faults: ['roll', 'redis-full', 'redis-readonly', 'redis-clients', 'replica', 'service'],
+    profile: 'price',
   },
 ];
 
 test.concurrent.each(RUNS)(
-  'seed $seed on $store: nothing is lost, duplicated or wrong',
+  'seed $seed on $store, profile $profile: nothing is lost, duplicated or wrong',
   { timeout: 600_000 },
   async (options) => {
     const done = await run(drawPlan(options));

@@ -9,6 +9,7 @@ type When = PlannedDeed['when'];
 
 const WHEN: Readonly<Record<string, When>> = {
   requested: 'requested',
+  waiting: 'open',
   claimed: 'open',
   sending: 'open',
   polling: 'open',

@@ -137,6 +137,8 @@ export interface PlannedOrder {
   readonly ordered: Ordered;
   /** Number of clips, ordered as a set from two on. */
   readonly takes: number;
+  /** Storyboard of which each shot starts with the last frame of the one before. */
+  readonly isChained?: true;
   /** Delays after the first delivery at which it is delivered to all again. */
   readonly againAfterMs: readonly number[];
   readonly fate: Fate;
@@ -222,7 +224,8 @@ export function drawPlan(options: PlanOptions): Plan {
   return {
     ...options,
     service,
-    sharesFolder: options.replicas === 1 || random.fork('folder').chance(0.5),
+    // Another machine has neither the clip nor its last frame.
+    sharesFolder: options.replicas === 1 || service.isInline || random.fork('folder').chance(0.5),
     dialect: random.fork('dialect').pick(Object.keys(DIALECTS) as [string, ...string[]]),
     slackBy: random.fork('slack by').pick(SLACK_MODES),
     lengthMs: Math.max(LENGTH_MS, ...schedule.map(({ atMs, forMs }) => atMs + forMs)),

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { TOLD } from './fates.ts';
 import { drawPlan, FAULT_KINDS, type Plan, type PlanOptions } from './plan.ts';
 import { PROFILES } from './profiles.ts';
+import { commandFor } from './sets.ts';
 
 const OPTIONS = { store: 'redis', replicas: 2, interactions: 20, faults: FAULT_KINDS } as const;
 
@@ -52,4 +53,19 @@ it('draws what only some services do for each order on its own', () => {
   expect(new Set(fates.map(({ cost }) => cost)).size).toBeGreaterThan(4);
   expect(new Set(fates.map(({ queued }) => queued)).size).toBeGreaterThan(4);
   expect(new Set(fates.map(({ cancels }) => cancels.join())).size).toBeGreaterThan(8);
+});
+
+it('chains storyboards where the request takes images and all replicas have the clips', () => {
+  const drawn = plans({ profile: 'list' });
+  const inline = drawn.filter(({ service }) => service.isInline);
+  expect(inline.length).toBeGreaterThan(drawn.length / 3);
+  expect(inline.every(({ sharesFolder }) => sharesFolder)).toBe(true);
+  const chained = drawn.filter(({ orders }) => orders.some(({ isChained }) => isChained === true));
+  expect(chained.length).toBeGreaterThan(inline.length / 2);
+  expect(chained.every((plan) => inline.includes(plan))).toBe(true);
+  const orders = chained.flatMap((plan) => plan.orders.filter(({ isChained }) => isChained === true));
+  expect(new Set(orders.map((order) => commandFor(order).split('\n')[0]))).toEqual(
+    new Set(['/video storyboard --chain']),
+  );
+  expect(plans({ profile: 'cancel' }, 20).some(({ service }) => service.isInline)).toBe(false);
 });

@@ -51,16 +51,26 @@ export interface Profile {
   readonly dialect: DialectName;
   /** `null`: it has no list. */
   readonly listing: Listing | null;
+  /** Shots of storyboards start with the last frame of the one before, which the request contains. */
+  readonly isInline: boolean;
   /** Delay between two runs of the jobs that usually run every 20 seconds, such as the one that reads lists. */
   readonly jobsEveryMs: number;
 }
 
 /** Profile of a service of our own contract. */
-export const NO_PROFILE: Profile = { name: 'none', dialect: 'v1-videos', listing: null, jobsEveryMs: 20_000 };
+export const NO_PROFILE: Profile = {
+  name: 'none',
+  dialect: 'v1-videos',
+  listing: null,
+  isInline: false,
+  jobsEveryMs: 20_000,
+};
 
 /** Share of the runs with a list in which the jobs run as seldom as they usually do. */
 const SELDOM_SHARE = 0.25;
 const SINGLE_SHARE = 0.7;
+/** Share of the runs with storyboards whose shots are chained, where a service takes images in the request. */
+const INLINE_SHARE = 0.6;
 const LATE_SHARE = 0.6;
 const PAGED_SHARE = 0.5;
 const STRANGER_SHARE = 0.5;
@@ -70,13 +80,16 @@ const LIST_FAULTS = { right: 70, error: 8, busy: 4, half: 6, silent: 4, reset: 8
 export function drawProfile(random: Random, name: ProfileName = random.weighed(SHARES)): Profile {
   if (name === 'none') return NO_PROFILE;
   const dialect = random.pick(DIALECTS[name]);
-  if (name !== 'list') return { ...NO_PROFILE, name, dialect };
+  // The models of fal take either no image or need one.
+  const isInline = name !== 'cancel' && random.chance(INLINE_SHARE);
+  if (name !== 'list') return { ...NO_PROFILE, name, dialect, isInline };
   const isSingle = random.chance(SINGLE_SHARE);
   // Where several are lost, it takes as long for nothing.
   const isSeldom = isSingle && random.chance(SELDOM_SHARE);
   return {
     name,
     dialect,
+    isInline,
     listing: {
       lateMs: random.chance(LATE_SHARE) ? random.between(1_000, isSeldom ? 15_000 : 6_000) : 0,
       old: random.chance(PAGED_SHARE) ? random.between(101, 250) : 0,
@@ -94,16 +107,28 @@ const UNDECIDED_SHARE = 0.75;
 
 /** Share of the clips that wait in a queue which their users cancel, besides those that are cancelled in every run. */
 const CANCELLED_SHARE = 0.5;
+/** Share of the chained storyboards of which a shot may fail or be lost. */
+const BROKEN_CHAIN_SHARE = 0.3;
 
 /** Returns the orders of a run as its profile wants them. @param misbehaves whether the service does */
 export function fitted(
   random: Random,
-  { listing, name }: Profile,
+  { listing, name, isInline }: Profile,
   { orders, misbehaves }: { readonly orders: readonly PlannedOrder[]; readonly misbehaves: boolean },
 ): readonly PlannedOrder[] {
-  if (name === 'none' || name === 'price' || !misbehaves) return orders;
-  const cancelled = orders.map((order) => withCancel(random.fork(order.id), order));
+  if (name === 'none' || !misbehaves) return orders;
+  const chained = isInline ? orders.map((order) => asChain(random.fork(`chain ${order.id}`), order)) : orders;
+  if (name === 'price') return chained;
+  const cancelled = chained.map((order) => withCancel(random.fork(order.id), order));
   return listing === null ? cancelled : withLosses(random, listing, cancelled);
+}
+
+/** Chains a storyboard: a shot that fails, or is lost, ends it. */
+function asChain(random: Random, order: PlannedOrder): PlannedOrder {
+  const { platform, ordered, fate } = order;
+  if (platform !== 'playground' || ordered !== 'storyboard') return order;
+  const { failsFirst: _failsFirst, ...lasting } = fate;
+  return { ...order, isChained: true, fate: random.chance(BROKEN_CHAIN_SHARE) ? fate : withoutLoss(lasting) };
 }
 
 /** Adds a press on *Cancel* to a clip that waits in a queue. */

@@ -11,6 +11,7 @@ import type { History, Kept, Violation } from './history.ts';
 import { datedOf, type MoneyChange, stepTo, writeCatalog } from './money.ts';
 import { insist } from './people.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
+import { isBefore } from './sets.ts';
 import type { Side } from './side.ts';
 import { build, historyOf, keptOf, type Stage, tearDown, watchCommits } from './stage.ts';
 import { watchStandstill } from './standstill.ts';
@@ -172,8 +173,16 @@ function isUndecided(task: Task, clockMs: number): boolean {
   return task.state === 'uncertain' || (task.state === 'requested' && !isExpired(task, clockMs));
 }
 
+/** Returns whether a chained shot waits for one before it that is undecided. */
+function isBehind(task: Task, { tasks }: Kept, clockMs: number): boolean {
+  return (
+    task.state === 'waiting' && [...tasks.values()].some((one) => isBefore(one, task) && isUndecided(one, clockMs))
+  );
+}
+
 /** Returns whether nothing is in flight any more. */
-function isAtRest(stage: Stage, { tasks, indexes }: Kept, clockMs: number): boolean {
+function isAtRest(stage: Stage, kept: Kept, clockMs: number): boolean {
+  const { tasks, indexes } = kept;
   const { sides } = stage;
   const promised = [...sides.values()].flatMap((side) => side.asked.filter(({ status }) => status === 202));
   return (
@@ -181,7 +190,9 @@ function isAtRest(stage: Stage, { tasks, indexes }: Kept, clockMs: number): bool
     [REMOVALS, OPEN_CUTS].every((name) => (indexes.get(name)?.size ?? 0) === 0) &&
     promised.every(({ platform, id }) => tasks.has(taskIdOf(`${platform}:${id}`))) &&
     [...tasks.values()].every(
-      (task) => task.presented && (isEnded(task) || isUndecided(task, clockMs) || isForgotten(stage, task)),
+      (task) =>
+        task.presented &&
+        (isEnded(task) || isUndecided(task, clockMs) || isBehind(task, kept, clockMs) || isForgotten(stage, task)),
     )
   );
 }

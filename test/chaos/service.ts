@@ -230,6 +230,7 @@ class ChaosService implements Service {
     const fate = thread.fate.creates[thread.posts] ?? 'right';
     thread.posts += 1;
     const entry = this.#note(exchange, sender, fate);
+    if (request.body.includes('"data:image/')) this.#count('frames in the request');
     const made = TAKEN.has(fate) ? this.#take(request, thread, entry.key) : null;
     entry.upstreamId = made?.task.id ?? null;
     if (made !== null && !TOLD.has(fate)) this.#addStranger(made);

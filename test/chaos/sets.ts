@@ -19,7 +19,12 @@ export function drawOrdered(random: Random): { readonly ordered: Ordered; readon
 }
 
 /** Order as far as its command says. */
-type Commanded = { readonly id: string; readonly ordered: Ordered; readonly takes: number };
+type Commanded = {
+  readonly id: string;
+  readonly ordered: Ordered;
+  readonly takes: number;
+  readonly isChained?: true;
+};
 
 /** Returns the lines of a storyboard. */
 export function shotsOf({ id, takes }: Pick<Commanded, 'id' | 'takes'>): string {
@@ -28,12 +33,12 @@ export function shotsOf({ id, takes }: Pick<Commanded, 'id' | 'takes'>): string 
 }
 
 /** Returns the command of an order; every prompt begins with its id. */
-export function commandFor({ id, ordered, takes }: Commanded): string {
+export function commandFor({ id, ordered, takes, isChained }: Commanded): string {
   if (ordered === 'clip') return `/video create ${id}: a red fox in snow`;
   if (ordered === 'takes') return `/video create ${id}: a red fox in snow --takes ${takes}`;
   if (ordered === 'comparison')
     return `/video compare ${id}: a red fox in snow --models ${COMPARED.slice(0, takes).join(',')}`;
-  return `/video storyboard ${shotsOf({ id, takes })}`;
+  return `/video storyboard ${isChained === true ? '--chain\n' : ''}${shotsOf({ id, takes })}`;
 }
 
 /** Returns the ids of the tasks of an order. @param key its idempotency key */
@@ -56,4 +61,10 @@ export function setsIn(tasks: Iterable<Task>): readonly (readonly Task[])[] {
   const members = [...tasks].filter(({ set }) => set !== undefined);
   const sets = Map.groupBy(members, ({ set }) => set?.id);
   return [...sets.values()].map((set) => set.toSorted((one, other) => (one.set?.at ?? 0) - (other.set?.at ?? 0)));
+}
+
+/** Returns whether a task is a shot before another one of the same storyboard, or a further take of it. */
+export function isBefore(one: Task, { set }: Task): boolean {
+  const place = one.set ?? one.takeOf;
+  return set?.kind === 'storyboard' && place?.id === set.id && place.at < set.at;
 }

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RedisServer } from '../fakes/redis-server.ts';
+import { FFMPEG } from '../fakes/shots.ts';
 import { UNLIMITED } from '../fakes/unlimited.ts';
 import { CutWatch, readCuts, saveDelivered } from './clips.ts';
 import { type MoneyCommit, readRedisCommits, readSqliteCommits, watchSqlite } from './commits.ts';
@@ -34,6 +35,9 @@ const QUICK = {
   LOG_LEVEL: 'info',
   FFMPEG_PATH: '/bin/false',
 };
+
+/** What chained shots need. The address is that of no server: each machine reads its own files. */
+const CHAINED = { FFMPEG_PATH: FFMPEG, PUBLIC_URL: 'https://127.0.0.1:9', LINK_SECRET: 'a secret of chaos runs' };
 
 /** Resources of one run. */
 export interface Stage {
@@ -93,6 +97,7 @@ export async function build(
         ...env,
         ...Object.assign({}, ...[...sides.values()].map((side) => side.env)),
         ...serviceEnv,
+        ...(plan.service.isInline ? CHAINED : {}),
         CHAOS_ROAD_PORT: String(toService[index]?.port),
         [dialect === 'v1-videos' ? 'VIDEO_API_TOKEN' : KEY_VARIABLE]: service.tokenOf(index, life),
         STORE_URL: redis === null ? 'sqlite:data/dailies.db' : redisUrl,

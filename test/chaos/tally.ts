@@ -38,6 +38,7 @@ const EVENTS = [
   'costs above the price',
   'costs above a budget',
   'failures that are billed',
+  'frames in the request',
   'requests with a withdrawn key',
 ] as const;
 export type Event = (typeof EVENTS)[number];

@@ -3,7 +3,7 @@ import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import { recount } from '#src/tasks/recount.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
-import { EVENTS, lived, newTask, originOf, UPSTREAM } from '../../fakes/tasks.ts';
+import { EVENTS, lived, newTask, originOf, UPSTREAM, waitingTask } from '../../fakes/tasks.ts';
 import type { Create, History, Life, Made, Pressed, Violation, Withdrawal } from '../history.ts';
 import { checkCosts } from './costs.ts';
 import { checkCreates } from './creates.ts';
@@ -194,4 +194,16 @@ it('lets the bot follow what the service has forgotten, where it could not hear 
 it('takes a task that the service cancelled for one that failed', () => {
   expect(names(checkTasks(history([FREE], { made: [CANCELLED] })))).toEqual([]);
   expect(names(checkTasks(history([LATE], { made: [CANCELLED] })))).toContain('untrue state');
+});
+
+it('lets a chained shot wait for one before it on which a user has to decide', () => {
+  const set = (at: number) => ({ id: ID, kind: 'storyboard', at, of: 2 }) as const;
+  const waiting = recount({ ...waitingTask({ id: OTHER, set: set(2) }), presented: true });
+  const doubtful: Task = { ...taskAfter(ID, EVENTS.send, LOST), set: set(1) };
+  const done: Task = { ...taskAfter(ID, EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.fetched), set: set(1) };
+  const wrong = (first: Task) => names(checkTasks(history([first, waiting], { made: [MADE] })));
+  expect(wrong(doubtful)).toEqual([]);
+  expect(wrong(done)).toEqual(['stuck task']);
+  const ofMoney = checkMoney(history([doubtful, waiting])).filter(({ what }) => what.includes(OTHER));
+  expect(ofMoney).toEqual([]);
 });

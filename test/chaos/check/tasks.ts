@@ -2,6 +2,7 @@ import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Asked, History, Made, Pressed, Shown, Violation } from '../history.ts';
+import { isBefore } from '../sets.ts';
 import { isForgottenUnheard } from './withdrawals.ts';
 
 /** Checks that every promised task exists, has settled, and matches the service's state. */
@@ -71,11 +72,18 @@ function rest(task: Task, made: ReadonlyMap<string, Made>, history: History): re
   const what = `task ${task.id} is ${task.state}, revision ${task.revision}`;
   const mayWait =
     task.state === 'uncertain' || (task.state === 'requested' && clockMs < (task.approval?.expiresAtMs ?? 0));
+  const isBehind =
+    task.state === 'waiting' && [...history.store.tasks.values()].some((one) => isBefore(one, task) && isDoubtful(one));
   // It is followed for a day.
   const one = made.get(task.upstreamId ?? '');
   const isUnheard = task.state === 'cancelled' && one !== undefined && isForgottenUnheard(one, history);
-  if (!isEnded(task) && !mayWait && !isUnheard) return [{ name: 'stuck task', what }];
+  if (!isEnded(task) && !mayWait && !isBehind && !isUnheard) return [{ name: 'stuck task', what }];
   return task.presented ? [] : [{ name: 'lost delivery', what: `${what}, and in the outbox` }];
+}
+
+/** Returns whether a user has to decide on a task. */
+function isDoubtful({ state }: Task): boolean {
+  return state === 'uncertain' || state === 'requested';
 }
 
 function truth(task: Task, made: ReadonlyMap<string, Made>): readonly Violation[] {
