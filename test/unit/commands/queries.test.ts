@@ -194,7 +194,7 @@ describe('/video usage with many people', () => {
         userName: `Person ${person}`,
         model: 'swift-1',
         period: '2026-11',
-        amount: String((100 - person) / 100 / person),
+        amount: ((100 - person) / 100 / person).toFixed(6),
         currency: 'USD',
         state: 'settled',
         createdAtMs: NOON_MS,

@@ -14,7 +14,7 @@ it.each([
   [
     'chaos',
     ['--faults', 'kill,rain'],
-    'replica, delete, token, scope, money, remove, service; not rain',
+    'replica, delete, token, scope, money, remove, service, key; not rain',
     '--seed, --runs, --replicas',
   ],
   ['bench', ['--help'], 'Unknown option .--help.', 'creates, polls, memory'],

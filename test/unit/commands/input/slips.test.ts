@@ -100,7 +100,7 @@ describe('misspelt or guessed subcommand', () => {
 
   it('asks about the label of any button', async () => {
     const sources = globSync('commands/**/*.ts').map((path) => readFileSync(path, 'utf8'));
-    const labels = sources.flatMap((text) => [...text.matchAll(/label: ['`]([^'`$]+)[^'`]*['`], style:/gu)]);
+    const labels = sources.flatMap((text) => [...text.matchAll(/button\(.*, ['`]([^'`$]+)[^'`]*['`]/gu)]);
     expect(labels.length).toBeGreaterThan(20);
     for (const [, label = ''] of labels.filter(([, text = '']) => /^(?!Create)\S+(?: \S+){0,2}$/u.test(text))) {
       const { house, reply } = await said(label);
