@@ -4,12 +4,11 @@ import { findFfmpeg } from '../media/index.ts';
 import { sandboxCatalog } from '../sandbox/index.ts';
 import {
   type Catalog,
-  CatalogError,
+  InvalidFileError,
   parseCatalog,
   readCatalog,
   readServices,
   type ServiceConfig,
-  ServicesError,
 } from '../videos/index.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import type { PlatformConfig } from './platform-config.ts';
@@ -38,9 +37,8 @@ export async function readSettings(platforms: readonly PlatformConfig[]): Promis
   const problems = loadEnvFile();
   const { MODEL_CATALOG: path, SERVICES: servicesPath, FFMPEG_PATH: configured, PATH = '' } = process.env;
   const note = (name: string) => (thrown: unknown) => {
-    const isKnown = [ConfigError, CatalogError, ServicesError].some((kind) => thrown instanceof kind);
-    if (!isKnown) throw thrown;
-    problems.push(...(thrown as ConfigError).problems.map((problem) => `${name}${problem}`));
+    if (!(thrown instanceof ConfigError || thrown instanceof InvalidFileError)) throw thrown;
+    problems.push(...thrown.problems.map((problem) => `${name}${problem}`));
   };
   const config = await Promise.try(() => readConfig(process.env, platforms)).catch(note(''));
   const isGiven = path !== undefined && path.trim() !== '';
@@ -128,9 +126,11 @@ export function followFiles({ config, ...first }: Settings, logger: Logger): Fol
     const next = servicesFile === undefined ? services : [...(videoService ? [videoService] : []), ...named];
     const namesOf = (all: readonly ServiceConfig[]): string => all.map(({ name = '' }) => name).join(', ');
     if (namesOf(next) !== namesOf(services))
-      throw new ServicesError([`services: a service that comes or goes needs a restart (${namesOf(next)})`]);
+      throw new InvalidFileError('services', [
+        `services: a service that comes or goes needs a restart (${namesOf(next)})`,
+      ]);
     const unknown = unknownServices(next, readNow);
-    if (unknown.length > 0) throw new CatalogError(unknown);
+    if (unknown.length > 0) throw new InvalidFileError('model catalog', unknown);
     [catalog, services] = [withOnlyService(readNow, next), next];
   };
   let reloaded = Promise.resolve();

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { Big } from 'big.js';
 import { z } from 'zod';
-import { type Catalog, type Model, SECONDS_FORMATS, secondsOffered } from './model.ts';
+import { type Frozen, InvalidFileError, parseFile, readJson, refuseTwins } from './json-file.ts';
+import { type Catalog, type Model, secondsOffered } from './model.ts';
 import { ASPECT_RATIOS, RESOLUTIONS } from './request.ts';
-import { messageOf, problemsOf } from './schema-problems.ts';
 
 /** Longest clip that a catalog may offer, one hour: keeps the list of a range's lengths small. */
 const MAX_SECONDS = 3600;
@@ -12,19 +11,8 @@ const MAX_SECONDS = 3600;
 /** Highest price of one clip: the largest amount that sums of spend take at once. */
 const MAX_CLIP_PRICE = 1_000_000_000;
 
-const NAMES = { root: 'catalog', unionOf: 'a list of seconds or {"min", "max", "step"}' };
-
-/** Error of an invalid catalog, with all of its problems. */
-export class CatalogError extends Error {
-  override readonly name = 'CatalogError';
-  /** One sentence each, starting with the path: `models[1].price: …`. At least one. */
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[], cause?: unknown) {
-    super(`reading the model catalog: ${problems.join('; ')}`, { cause });
-    this.problems = problems;
-  }
-}
+const HOLDS = 'model catalog';
+const NAMES = { holds: HOLDS, root: 'catalog', unionOf: 'a list of seconds or {"min", "max", "step"}' } as const;
 
 const wholeSeconds = z.int('must be whole seconds').min(1, 'must be at least 1').max(MAX_SECONDS);
 
@@ -118,7 +106,7 @@ const modelSchema = z.strictObject({
         'the sound. Default: as most of its models do. Of no effect where all models of a service have one request.',
     ),
   secondsFormat: z
-    .enum(SECONDS_FORMATS)
+    .enum(['text', 'text_s', 'number'])
     .optional()
     .describe(
       'How the length is written: text ("5"), text_s ("5s") or number (5). Default: as most models of the service do. ' +
@@ -150,18 +138,15 @@ const catalogSchema = z
     models: z.array(modelSchema).min(1, 'must hold at least one model'),
   })
   .superRefine(({ models }, context) => {
-    for (const [index, { name }] of models.entries()) {
-      if (models.findIndex((other) => other.name === name) === index) continue;
-      context.addIssue({ code: 'custom', path: ['models', index, 'name'], message: 'is the name of another model' });
-    }
+    refuseTwins('models', models, context);
     for (const index of models.flatMap((model, at) => (model.default === true ? [at] : [])).slice(1)) {
       context.addIssue({ code: 'custom', path: ['models', index, 'default'], message: 'is a second default' });
     }
   });
 
 /** Model as a catalog file has it. */
-export type FileModel = Omit<z.input<typeof modelSchema>, keyof Offers> & Offers;
-type Offers = Pick<Model, 'seconds' | 'aspectRatios' | 'resolutions' | 'media'>;
+export type FileModel = Frozen<Omit<Entry, 'parameters'>> & { readonly parameters?: Readonly<Record<string, unknown>> };
+type Entry = z.output<typeof modelSchema>;
 
 /**
  * Returns the JSON schema of a catalog file, for editors. `config/catalog.schema.json` is a copy.
@@ -174,41 +159,38 @@ export function catalogJsonSchema(): object {
 /**
  * Validates the catalog of a parsed file.
  * @param json the parsed file.
- * @throws CatalogError with every problem, each with its path.
+ * @throws InvalidFileError with every problem, each with its path.
  * @see docs/configuration.md "Model catalog"
  */
 export function parseCatalog(json: unknown): Catalog {
-  const parsed = catalogSchema.safeParse(json, { reportInput: true, error: messageOf });
-  if (!parsed.success) throw new CatalogError(problemsOf(parsed.error.issues, NAMES));
-  const models = parsed.data.models.map(asModel);
+  const parsed = parseFile(catalogSchema, json, NAMES);
+  const models = parsed.models.map(asModel);
   const dear = models.flatMap(dearnessOf);
-  if (dear.length > 0) throw new CatalogError(dear);
-  const chosen = models[parsed.data.models.findIndex((model) => model.default === true)] ?? models[0];
-  if (chosen === undefined) throw new CatalogError(['models: must hold at least one model']);
+  if (dear.length > 0) throw new InvalidFileError(HOLDS, dear);
+  const chosen = models[parsed.models.findIndex((model) => model.default === true)] ?? models[0];
+  if (chosen === undefined) throw new InvalidFileError(HOLDS, ['models: must hold at least one model']);
   return { models, defaultModel: chosen };
 }
 
 /**
  * Reads and validates the catalog file.
- * @throws CatalogError also where the file cannot be read or is not valid JSON.
+ * @throws InvalidFileError also where the file cannot be read or is not valid JSON.
  */
 export async function readCatalog(path: string): Promise<Catalog> {
   let json: unknown;
   try {
-    // Windows editors start files with a byte order mark.
-    json = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
+    json = await readJson(path);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     const what = error instanceof SyntaxError ? `is no valid JSON: ${reason}` : reason;
-    throw new CatalogError([`${path}: ${what}`], error);
+    throw new InvalidFileError(HOLDS, [`${path}: ${what}`], error);
   }
   return parseCatalog(json);
 }
 
-function asModel(entry: z.infer<typeof modelSchema>): Model {
-  const { promptMaxLength = Number.POSITIVE_INFINITY, default: _isDefault, ...model } = entry;
+function asModel({ promptMaxLength = Number.POSITIVE_INFINITY, default: _isDefault, ...model }: Entry): Model {
   const given = Object.entries(model).filter(([, value]) => value !== undefined);
-  return { ...(Object.fromEntries(given) as typeof model), promptMaxLength } as Model;
+  return { ...Object.fromEntries(given), promptMaxLength } as unknown as Model;
 }
 
 /** Returns the problem of a model whose longest clip costs more than sums can take at once, if it does. */

@@ -8,7 +8,7 @@ export {
   isLoopbackHost,
   parseBaseUrl,
 } from './addresses.ts';
-export { CatalogError, parseCatalog, priceFingerprint, readCatalog } from './catalog.ts';
+export { parseCatalog, priceFingerprint, readCatalog } from './catalog.ts';
 export { isChained, isLastFrame, LAST_FRAME, unchained, unframed } from './chain.ts';
 export {
   type Checked,
@@ -26,6 +26,7 @@ export { COMPARED } from './comparison.ts';
 export { VIDEO_TYPES } from './content/container.ts';
 export { modelFingerprint, requestAt, requestElsewhere } from './elsewhere.ts';
 export { TOKEN } from './exchange.ts';
+export { InvalidFileError } from './json-file.ts';
 export { readableExtensions, readableMedia } from './media-kind.ts';
 export {
   type Catalog,
@@ -63,7 +64,7 @@ export {
 } from './request.ts';
 export type { Clip, Cost, CreateOutcome, UpstreamId, UpstreamTask, VideoService, VideoServices } from './service.ts';
 export { createVideoServices, serviceKeys, serviceNamed } from './services.ts';
-export { readServices, type ServiceConfig, ServicesError } from './services-file.ts';
+export { readServices, type ServiceConfig } from './services-file.ts';
 export { allowedStyles, asTyped, orderDefaults, type Style, styleNamed, withStyle } from './styles.ts';
 export {
   allowedSeconds,

@@ -1,14 +1,7 @@
 import { z } from 'zod';
+import type { FileModel } from './catalog.ts';
 import type { NamedReference } from './references/names.ts';
-import {
-  ASPECT_RATIOS,
-  type AspectRatio,
-  type MediaKind,
-  RESOLUTIONS,
-  type RequestSettings,
-  type Resolution,
-  type SettingName,
-} from './request.ts';
+import { ASPECT_RATIOS, type AspectRatio, RESOLUTIONS, type RequestSettings, type SettingName } from './request.ts';
 import type { Style } from './styles.ts';
 import type { ValueRules } from './value-rules.ts';
 
@@ -22,61 +15,8 @@ export interface Range {
 /** Values of a setting that a model offers: a list, or a range. */
 export type Offer = readonly (number | string)[] | Range;
 
-/** What a service calls the fields of a request whose names differ by model, as where it sells those of many vendors. */
-interface ModelFields {
-  readonly firstFrame?: string | undefined;
-  readonly lastFrame?: string | undefined;
-  /** Reference images. */
-  readonly images?: string | undefined;
-  readonly audio?: string | undefined;
-  readonly video?: string | undefined;
-  readonly sound?: string | undefined;
-}
-
-/** How the length of a clip is written in a request: `"5"`, `"5s"` or `5`. */
-export const SECONDS_FORMATS = ['text', 'text_s', 'number'] as const;
-type SecondsFormat = (typeof SECONDS_FORMATS)[number];
-
-/** Model of the catalog. @see docs/configuration.md "Model catalog" */
-export interface Model {
-  /** Full name, as the video service requires it. */
-  readonly name: string;
-  /** Display name. */
-  readonly title: string;
-  readonly billing: 'per_call' | 'per_second';
-  /** Decimal string: per second or per call. */
-  readonly price: string;
-  /** ISO 4217, such as `USD`. */
-  readonly currency: string;
-  /** Decimal string: price of a unit that the service reports, such as a token, by which a finished clip is settled. */
-  readonly unitPrice?: string;
-  /** Clip lengths in whole seconds, the first being the default. */
-  readonly seconds: readonly number[] | Range;
-  /** Supported aspect ratios, the first being the default. Empty: the model takes none. */
-  readonly aspectRatios: readonly AspectRatio[];
-  /** Supported resolutions; the default is 720p, else the first. Empty: the model takes none. */
-  readonly resolutions: readonly Resolution[];
-  /** Minimum and maximum number of reference files of each kind. */
-  readonly media: Readonly<Record<MediaKind, { readonly min: number; readonly max: number }>>;
-  /** Name of the service that makes its clips. Absent: the only one. */
-  readonly service?: string;
-  /** What the service calls it. Default: {@link name}. */
-  readonly id?: string;
-  /**
-   * Role of its reference images: the clip's first frame, and of a second one its last; or what the clip shows. Default:
-   * `first_frame`. Of no effect where the service knows no roles.
-   */
-  readonly imageRole?: 'first_frame' | 'reference';
-  /** Whether its clips have sound. Absent: the service decides. */
-  readonly sound?: boolean;
-  /** What the service calls the fields of its request, where that differs by model. Default: as most models do. */
-  readonly fields?: ModelFields;
-  /** How its length is written, where that differs by model: `"5"`, `"5s"` or `5`. Default: as most models do. */
-  readonly secondsFormat?: SecondsFormat;
-  /** Further fields of the service's request, sent as they are. Default: none. */
-  readonly parameters?: Readonly<Record<string, unknown>>;
-  /** Whether the service charges for a clip that its content rules stop. Absent: unknown. */
-  readonly chargesOnRejection?: 'yes' | 'no' | 'unknown';
+/** Model of the catalog, as its file describes it ({@link FileModel}). @see docs/configuration.md "Model catalog" */
+export interface Model extends Omit<FileModel, 'default' | 'promptMaxLength'> {
   /** Longest prompt in characters (Unicode code points). `Infinity` where the catalog has no limit. */
   readonly promptMaxLength: number;
   /** Defaults of the person for whom the catalog is read, out of what the model offers. Default: the model's own. */

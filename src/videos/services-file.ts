@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { DailiesError } from '../errors.ts';
 import { parseBaseUrl } from './addresses.ts';
 import { DIALECTS } from './dialects/registry.ts';
 import { TOKEN } from './exchange.ts';
-import { messageOf, problemsOf } from './schema-problems.ts';
+import { type Frozen, InvalidFileError, parseFile, readJson, refuseTwins } from './json-file.ts';
 
 /** A video service, with the key that was read for it. */
 export interface ServiceConfig {
@@ -20,28 +19,11 @@ export interface ServiceConfig {
   readonly limits?: ServiceLimits;
 }
 
-/** Limits on the calls of one service; those that are absent are the ones of the environment. */
-interface ServiceLimits {
-  /** Over all replicas, as are the polls; 0: no limit. */
-  readonly createsPerMinute?: number;
-  readonly pollsPerSecond?: number;
-  /** Creates in flight, per process. */
-  readonly creates?: number;
-  /** Polls in flight, per process. */
-  readonly polls?: number;
-}
-
-/** Error of an invalid services file, with all of its problems. */
-export class ServicesError extends Error {
-  override readonly name = 'ServicesError';
-  /** One sentence each, starting with the path: `services[1].base: …`. At least one. */
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[], cause?: unknown) {
-    super(`reading the services: ${problems.join('; ')}`, { cause });
-    this.problems = problems;
-  }
-}
+/**
+ * Limits on the calls of one service; those that are absent are the ones of the environment. Those on rates count over all
+ * replicas, and 0 is no limit; those on calls in flight count per process.
+ */
+type ServiceLimits = NonNullable<Frozen<z.output<typeof serviceSchema>>['limits']>;
 
 const keySchema = z
   .union([
@@ -78,17 +60,16 @@ const servicesSchema = z
     services: z.array(serviceSchema).min(1, 'must name at least one service'),
   })
   .superRefine(({ services }, context) => {
-    for (const [index, { name }] of services.entries()) {
-      if (services.findIndex((other) => other.name === name) === index) continue;
-      context.addIssue({
-        code: 'custom',
-        path: ['services', index, 'name'],
-        message: 'is the name of another service',
-      });
-    }
+    refuseTwins('services', services, context);
   });
 
-const NAMES = { root: 'services', unionOf: '{"env": "VARIABLE"} or {"file": "/path"}', secret: 'key' };
+const HOLDS = 'services';
+const NAMES = {
+  holds: HOLDS,
+  root: HOLDS,
+  unionOf: '{"env": "VARIABLE"} or {"file": "/path"}',
+  secret: 'key',
+} as const;
 
 /** Returns the JSON schema of a services file, for editors. `config/services.schema.json` is a copy. */
 export function servicesJsonSchema(): object {
@@ -104,17 +85,16 @@ interface ReadOptions {
 /**
  * Validates a parsed services file, and reads the keys.
  * @param env the variables that hold keys
- * @throws ServicesError with every problem, each with its path; never with a key
+ * @throws InvalidFileError with every problem, each with its path; never with a key
  */
 export function parseServices(
   json: unknown,
   env: Readonly<Record<string, string | undefined>>,
   { needsKeys = true }: ReadOptions = {},
 ): readonly ServiceConfig[] {
-  const parsed = servicesSchema.safeParse(json, { reportInput: true, error: messageOf });
-  if (!parsed.success) throw new ServicesError(problemsOf(parsed.error.issues, NAMES));
+  const parsed = parseFile(servicesSchema, json, NAMES);
   const problems: string[] = [];
-  const services = parsed.data.services.map(({ name, dialect, base, key, limits }, index): ServiceConfig => {
+  const services = parsed.services.map(({ name, dialect, base, key, limits }, index): ServiceConfig => {
     const at = `services[${index}]`;
     const baseUrl = baseOf(dialect, base, (problem) => problems.push(`${at}.base: ${problem}`));
     const token = keyOf(key, env, (field, problem) => {
@@ -123,13 +103,13 @@ export function parseServices(
     const given = Object.entries(limits ?? {}).filter(([, value]) => value !== undefined);
     return { name, dialect, baseUrl, token, limits: Object.fromEntries(given) };
   });
-  if (problems.length > 0) throw new ServicesError(problems);
+  if (problems.length > 0) throw new InvalidFileError(HOLDS, problems);
   return services;
 }
 
 /**
  * Reads and validates the services file, with the keys that it names.
- * @throws ServicesError also where the file cannot be read or is not valid JSON.
+ * @throws InvalidFileError also where the file cannot be read or is not valid JSON.
  */
 export async function readServices(
   path: string,
@@ -138,12 +118,11 @@ export async function readServices(
 ): Promise<readonly ServiceConfig[]> {
   let json: unknown;
   try {
-    // Windows editors start files with a byte order mark.
-    json = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
+    json = await readJson(path);
   } catch (error) {
     // The message of the parser quotes the file, in which someone may have written a key.
-    if (error instanceof SyntaxError) throw new ServicesError([`${path}: is no valid JSON${placeIn(error)}`]);
-    throw new ServicesError([`${path}: ${error instanceof Error ? error.message : String(error)}`], error);
+    if (error instanceof SyntaxError) throw new InvalidFileError(HOLDS, [`${path}: is no valid JSON${placeIn(error)}`]);
+    throw new InvalidFileError(HOLDS, [`${path}: ${error instanceof Error ? error.message : String(error)}`], error);
   }
   return parseServices(json, env, options);
 }

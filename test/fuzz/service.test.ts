@@ -15,11 +15,12 @@ import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { Refused } from '#src/sandbox/refusal.ts';
 import { readRequest } from '#src/sandbox/request.ts';
 import { parseBaseUrl } from '#src/videos/addresses.ts';
-import { CatalogError, parseCatalog } from '#src/videos/catalog.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
 import { createVideoClient } from '#src/videos/client.ts';
 import { SIGNATURE_BYTES, videoTypeOf } from '#src/videos/content/container.ts';
 import { decodeError, decodeTask, isModeration } from '#src/videos/dialects/tolerant.ts';
 import { jsonOf, reasonOf, refusalOf, retryAfterMs, scrubber } from '#src/videos/failures.ts';
+import { InvalidFileError } from '#src/videos/json-file.ts';
 import type { UpstreamId, VideoService } from '#src/videos/service.ts';
 import { box, c2paBox, itunesText, mp4, uuidBox, XMP } from '#test/fakes/boxes.ts';
 import { orderOf } from '#test/fakes/tasks.ts';
@@ -260,15 +261,15 @@ describe('input from files and settings', () => {
         try {
           expect(parseCatalog(json).models.length).toBeGreaterThan(0);
         } catch (thrown) {
-          expect(thrown).toBeInstanceOf(CatalogError);
-          expect((thrown as CatalogError).problems.length).toBeGreaterThan(0);
+          expect(thrown).toBeInstanceOf(InvalidFileError);
+          expect((thrown as InvalidFileError).problems.length).toBeGreaterThan(0);
         }
       }),
       runs(1_000),
     );
   });
 
-  it('a catalog with one changed field is valid, or throws CatalogError', () => {
+  it('a catalog with one changed field is valid, or throws InvalidFileError', () => {
     const paths = [
       'name',
       'title',
@@ -286,7 +287,7 @@ describe('input from files and settings', () => {
         try {
           parseCatalog({ models: [{ ...first, [path]: value }] });
         } catch (thrown) {
-          expect(thrown).toBeInstanceOf(CatalogError);
+          expect(thrown).toBeInstanceOf(InvalidFileError);
         }
       }),
       runs(1_000),

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { systemClock as clock } from '../../clock.ts';
 import { CommandError, runCommand } from '../../command.ts';
 import { asDailiesError } from '../../errors.ts';
 import { writeWhole } from '../../files.ts';
-import { CatalogError, type FileModel, parseCatalog } from '../catalog.ts';
-import { readServices, type ServiceConfig, ServicesError } from '../services-file.ts';
+import { type FileModel, parseCatalog } from '../catalog.ts';
+import { InvalidFileError, readJson } from '../json-file.ts';
+import { readServices, type ServiceConfig } from '../services-file.ts';
 import { fetchListing } from './fetch.ts';
 import { mergeListing } from './merge.ts';
 
@@ -53,7 +54,7 @@ async function serviceOf(given: string): Promise<{ readonly service: ServiceConf
   const { VIDEO_API_BASE_URL: unnamed = '', SERVICES: path = '' } = process.env;
   if (path.trim() === '') throw new CommandError('SERVICES names no file with video services.');
   const services = await readServices(path, process.env, { needsKeys: false }).catch((thrown: unknown) => {
-    throw thrown instanceof ServicesError ? new CommandError(`SERVICES: ${thrown.problems.join('; ')}`) : thrown;
+    throw thrown instanceof InvalidFileError ? new CommandError(`SERVICES: ${thrown.problems.join('; ')}`) : thrown;
   });
   const service = services.find(({ name }) => name === given);
   if (service === undefined) {
@@ -74,11 +75,11 @@ interface CatalogFile {
 async function readFileAsIs(path: string): Promise<CatalogFile | null> {
   if (!existsSync(path)) return null;
   try {
-    const json: unknown = JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
+    const json = await readJson(path);
     parseCatalog(json);
     return json as CatalogFile;
   } catch (thrown) {
-    const reason = thrown instanceof CatalogError ? thrown.problems.join('; ') : (thrown as Error).message;
+    const reason = thrown instanceof InvalidFileError ? thrown.problems.join('; ') : (thrown as Error).message;
     throw new CommandError(`${path} is no valid catalog, and stays as it is: ${reason}`);
   }
 }

@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CatalogError, parseCatalog, readCatalog } from '#src/videos/catalog.ts';
+import { parseCatalog, readCatalog } from '#src/videos/catalog.ts';
+import { InvalidFileError } from '#src/videos/json-file.ts';
 import { isOffered, offerInWords, secondsOffered } from '#src/videos/model.ts';
 import { EPIC, SWIFT } from './models.ts';
 
@@ -15,7 +16,7 @@ function problems(json: unknown): readonly string[] {
   try {
     parseCatalog(json);
   } catch (error) {
-    if (error instanceof CatalogError) return error.problems;
+    if (error instanceof InvalidFileError) return error.problems;
     throw error;
   }
   return [];

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseServices, readServices, ServicesError, servicesJsonSchema } from '#src/videos/services-file.ts';
+import { InvalidFileError } from '#src/videos/json-file.ts';
+import { parseServices, readServices, servicesJsonSchema } from '#src/videos/services-file.ts';
 
 const ENV = { OWN_KEY: 'sk-own', BLANK: ' ', BROKEN: 'sk a' };
 const OWN = { name: 'own', dialect: 'v1-videos', base: 'https://videos.example/api/', key: { env: 'OWN_KEY' } };
@@ -14,7 +15,7 @@ function problemsOf(services: unknown): readonly string[] {
     parseServices({ services }, ENV);
     return [];
   } catch (thrown) {
-    if (thrown instanceof ServicesError) return thrown.problems;
+    if (thrown instanceof InvalidFileError) return thrown.problems;
     throw thrown;
   }
 }
