@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 
 /** Box of an MP4 or QuickTime file, by its header. @see ISO/IEC 14496-12, 4.2 "Object structure" */
-export interface Box {
+interface Box {
   /** Four characters, such as `moov`. */
   readonly name: string;
   /** Hexadecimal digits; empty where the name is not `uuid`. */

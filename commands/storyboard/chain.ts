@@ -1,6 +1,6 @@
 import { isInProgress, shotBefore } from '#src/studio/index.ts';
 import { awaitsFrame, hasClip, type SetPlace, type TaskId } from '#src/tasks/index.ts';
-import { unchained, unframed, type VideoRequest } from '#src/videos/index.ts';
+import { unframed, type VideoRequest } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
 import type { OrderContext } from '../orders/order-context.ts';
@@ -59,7 +59,8 @@ async function resolveRetry(order: OrderContext): Promise<string | null> {
   const { takeOf } = await shotOf(ports, caller, ordering.retryOf);
   if (takeOf === undefined) {
     if (awaitsFrame(request)) return CHAINED_ELSEWHERE;
-    order.checked = { ...checked, request: unchained(request) };
+    const { chain: _, ...own } = request;
+    order.checked = { ...checked, request: own };
     return null;
   }
   const before = await shotBefore(ports.boards, takeOf);

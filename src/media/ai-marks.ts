@@ -1,5 +1,5 @@
 import { appendFile, type FileHandle, open } from 'node:fs/promises';
-import { type Box, boxesOf } from '../mp4-boxes.ts';
+import { boxesOf } from '../mp4-boxes.ts';
 import type { ClipStorage } from '../storage/index.ts';
 import type { Task } from '../tasks/index.ts';
 
@@ -151,7 +151,7 @@ class MarkReader {
     }
   }
 
-  async #contentOf({ from, until }: Box): Promise<Buffer> {
+  async #contentOf({ from, until }: { readonly from: number; readonly until: number }): Promise<Buffer> {
     const bytes = Math.min(until - from, MAX_BOX_BYTES, this.#bytesLeft);
     this.#bytesLeft -= bytes;
     const { bytesRead, buffer } = await this.#file.read(Buffer.alloc(bytes), 0, bytes, from);

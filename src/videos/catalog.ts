@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Big } from 'big.js';
 import { z } from 'zod';
-import { type Frozen, InvalidFileError, parseFile, readJson, refuseTwins } from './json-file.ts';
+import { type Frozen, InvalidFileError, parseFile, readJson } from './json-file.ts';
 import { type Catalog, type Model, secondsOffered } from './model.ts';
 import { ASPECT_RATIOS, RESOLUTIONS } from './request.ts';
 
@@ -138,7 +138,10 @@ const catalogSchema = z
     models: z.array(modelSchema).min(1, 'must hold at least one model'),
   })
   .superRefine(({ models }, context) => {
-    refuseTwins('models', models, context);
+    for (const [index, { name }] of models.entries()) {
+      if (models.findIndex((other) => other.name === name) === index) continue;
+      context.addIssue({ code: 'custom', path: ['models', index, 'name'], message: 'is the name of another model' });
+    }
     for (const index of models.flatMap((model, at) => (model.default === true ? [at] : [])).slice(1)) {
       context.addIssue({ code: 'custom', path: ['models', index, 'default'], message: 'is a second default' });
     }

@@ -19,9 +19,3 @@ export function unframed(request: VideoRequest): VideoRequest {
   if (chain?.frame === undefined) return request;
   return { ...request, chain: {}, media: { ...media, image: media.image.filter((url) => url !== chain.frame) } };
 }
-
-/** Returns the request of a chained clip as one of its own, with the frame that it got as an ordinary image. */
-export function unchained(request: VideoRequest): VideoRequest {
-  const { chain: _, ...rest } = request;
-  return rest;
-}

@@ -1,5 +1,4 @@
 import { isChained, isLastFrame, LAST_FRAME, unframed } from './chain.ts';
-import { checkComparison } from './comparison.ts';
 import {
   type Catalog,
   collectSettings,
@@ -21,12 +20,20 @@ import {
   type Refusal,
   type RequestDraft,
   type RequestSettings,
+  type SettingName,
   SHOTS,
   type ShotDraft,
   type VideoRequest,
 } from './request.ts';
 import { allowedStyles, styleNamed, styleOf, withStyle } from './styles.ts';
-import { allowsModel, clipsRefused, policyRefusals, type ValueRules, wordsRefused } from './value-rules.ts';
+import {
+  allowsModel,
+  clipsRefused,
+  distinctRefusals,
+  policyRefusals,
+  type ValueRules,
+  wordsRefused,
+} from './value-rules.ts';
 
 /** Longest prompt in characters, regardless of the catalog: longer than any chat allows a user to type. */
 const MAX_PROMPT_LENGTH = 20_000;
@@ -36,6 +43,9 @@ const CONTROL = /(?!\s|\u0085)\p{Cc}/u;
 const MAX_ADDRESS_LENGTH = 4_096;
 
 export const MAX_TAKES = 4;
+
+/** Smallest and largest number of models in one comparison. */
+export const COMPARED = { min: 2, max: 4 } as const;
 
 /** Request with its defaults filled in, or all problems of the draft. */
 export type Checked =
@@ -67,7 +77,7 @@ export function checkRequest(catalog: Catalog, given: RequestDraft): Checked {
   const named = withNamedImages(given, references);
   if (named.shots !== undefined) return checkShots(catalog, named, named.shots);
   const draft = withStyle(catalog, named);
-  if (draft.models !== undefined) return checkComparison(catalog, draft, checkRequest);
+  if (draft.models !== undefined) return checkComparison(catalog, draft);
   const refusals: Refusal[] = [];
   const refuse = (refusal: Refusal): undefined => void refusals.push(refusal);
   const { policy = {} } = catalog;
@@ -121,6 +131,116 @@ function checkShots(catalog: Catalog, draft: RequestDraft, shots: readonly ShotD
   const [first] = accepted;
   if (first === undefined || refusals.length > 0) return { ok: false, refusals };
   return { ok: true, request: first.request, model: first.model, takes: 1, storyboard: { shots: accepted, draft } };
+}
+
+/**
+ * Validates the draft of a comparison: several models with the same prompt and reference media, and the same length,
+ * aspect ratio and resolution. Where the draft names none, they get a default that all of them offer; a setting that a
+ * model does not take is left out for that model.
+ */
+function checkComparison(catalog: Catalog, draft: RequestDraft): Checked {
+  const named = modelsCompared(catalog, draft.models ?? '');
+  if ('refusal' in named) return { ok: false, refusals: [named.refusal] };
+  const { models } = named;
+  const shared = SETTINGS.map((setting) => sharedValue(setting, models, draft));
+  const chosen = new Map(shared.map((one) => [one.setting.name, one.value]));
+  const checks = models.map((model) => checkRequest(catalog, draftFor(model, draft, chosen)));
+  const refusals = [...shared.flatMap(({ refusal }) => refusal ?? []), ...checks.flatMap(problemsOfOne)];
+  const compared = checks.flatMap((check) => (check.ok ? [{ request: check.request, model: check.model }] : []));
+  const [first] = compared;
+  if (first === undefined || refusals.length > 0) return { ok: false, refusals: distinctRefusals(refusals) };
+  return { ok: true, ...first, takes: 1, compared };
+}
+
+type Named = { readonly models: readonly Model[] } | { readonly refusal: Refusal };
+
+/** Finds the named models, in the order of the catalog: that in which they were typed means nothing. */
+function modelsCompared({ models, withheld = [] }: Catalog, text: string): Named {
+  const option = 'models' as const;
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const allowed = models.map(({ name }) => name);
+  const found: Model[] = [];
+  for (const given of names) {
+    const model = modelNamed(models, given);
+    if (model === undefined && modelNamed(withheld, given) !== undefined)
+      return { refusal: { reason: 'not_allowed', option: 'model', given, allowed } };
+    if (model === undefined) return { refusal: { reason: 'unknown_model', option, given, allowed } };
+    if (found.includes(model)) return { refusal: { reason: 'models_twice', option, given: model.name } };
+    found.push(model);
+  }
+  if (found.length < COMPARED.min || found.length > COMPARED.max)
+    return { refusal: { reason: 'models_number', option, given: found.length, allowed, ...COMPARED } };
+  const currencies = [...new Set(found.map(({ currency }) => currency))];
+  if (currencies.length > 1) return { refusal: { reason: 'models_currency', option, given: currencies } };
+  return { models: models.filter((model) => found.includes(model)) };
+}
+
+interface Shared {
+  readonly setting: Setting;
+  /** Value for every model that takes the setting; undefined where the draft names one, or none is possible. */
+  readonly value?: string | number;
+  readonly refusal?: Refusal;
+}
+
+function sharedValue(setting: Setting, models: readonly Model[], draft: RequestDraft): Shared {
+  const takers = models.filter((model) => valuesOf(setting, model).length > 0);
+  const [first] = takers;
+  if (first === undefined) return { setting };
+  const all = valuesOf(setting, first).filter((value) =>
+    takers.every((model) => isOffered(setting.offerOf(model), value)),
+  );
+  const given = draft[setting.name]?.toString().trim() ?? '';
+  if (given === '') {
+    const usual = takers.map((model) => setting.defaultOf(model));
+    const value = usual.find((one) => one !== undefined && all.includes(one)) ?? all[0];
+    return value === undefined
+      ? { setting, refusal: notShared(setting, takers, { given: null, all }) }
+      : { setting, value };
+  }
+  const isTaken = (model: Model): boolean => {
+    const { name } = model;
+    const alone = { models: [model], defaultModel: model };
+    const checked = checkRequest(alone, { prompt: 'any', model: name, [setting.name]: given });
+    return (
+      checked.ok || !checked.refusals.some(({ reason, option }) => reason === 'not_offered' && option === setting.name)
+    );
+  };
+  // A model that does not take it at all is refused by its own check.
+  return takers.every(isTaken) ? { setting } : { setting, refusal: notShared(setting, takers, { given, all }) };
+}
+
+function valuesOf(setting: Setting, model: Model): readonly (string | number)[] {
+  return listed(setting.offerOf(model)) ?? [];
+}
+
+function notShared(
+  { name: option, offerOf }: Setting,
+  models: readonly Model[],
+  { given, all }: { readonly given: string | null; readonly all: readonly (string | number)[] },
+): Refusal {
+  const offers = models.map((model) => ({ model: model.title, allowed: offerInWords(offerOf(model)) }));
+  return { reason: 'not_shared', option, given, offers, shared: all.map(String) };
+}
+
+function draftFor(
+  model: Model,
+  { models: _models, takes: _takes, ...draft }: RequestDraft,
+  chosen: ReadonlyMap<SettingName, string | number | undefined>,
+): RequestDraft {
+  const values = SETTINGS.flatMap((setting) => {
+    const value = valuesOf(setting, model).length === 0 ? undefined : chosen.get(setting.name);
+    return value === undefined ? [] : [[setting.name, value] as const];
+  });
+  return { ...draft, model: model.name, ...Object.fromEntries(values) };
+}
+
+/** Returns the problems of one model besides those that {@link sharedValue} explains for all of them. */
+function problemsOfOne(checked: Checked): readonly Refusal[] {
+  if (checked.ok) return [];
+  return checked.refusals.filter((refusal) => refusal.reason !== 'not_offered' || refusal.allowed.length === 0);
 }
 
 /** Returns a checked order as the options that would order it, with its defaults filled in. */

@@ -6,23 +6,10 @@ import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { checkAgain } from './check.ts';
 import { download } from './content/download.ts';
 import type { CreateCall, Dialect, ErrorReading, TaskReading } from './dialects/dialect.ts';
-import { isModeration, isOutage } from './dialects/tolerant.ts';
+import { isModeration, isOutage, says } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
 import { ExchangeError, exchange, noAnswer, TOKEN, type Wire } from './exchange.ts';
-import {
-  type Answer,
-  definiteRefusal,
-  type FailureParts,
-  failure,
-  isPassing,
-  isRateLimit,
-  jsonOf,
-  namedRefusal,
-  reasonOf,
-  refusalOf,
-  retryAfterMs,
-  scrubber,
-} from './failures.ts';
+import { type Answer, type FailureParts, failure, jsonOf, reasonOf, retryAfterMs, scrubber } from './failures.ts';
 import { idOf } from './model.ts';
 import type { VideoRequest } from './request.ts';
 import type { CreateOptions, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from './service.ts';
@@ -231,6 +218,65 @@ function outcomeOf(wire: Wire, call: CreateCall, answer: Answer): CreateOutcome 
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && ![408, 409, 499].includes(status);
 }
+
+/**
+ * Returns the refusal of a code that counts with any status, 5xx included: proof that the service created no task. The
+ * codes match exactly, and none counts if the response also names an outage: `moderation_timeout` is not a refusal.
+ * @see docs/video-service.md "Dialects": refusals
+ */
+function definiteRefusal(reading: ErrorReading): ErrorCode | null {
+  if (isOutage(reading)) return null;
+  for (const [name, code] of DEFINITE_REFUSALS) if (reading.codes.includes(name)) return code;
+  return null;
+}
+
+const DEFINITE_REFUSALS: readonly (readonly [string, ErrorCode])[] = [
+  ['model_not_found', 'unknown_model'],
+  ['insufficient_user_quota', 'no_balance'],
+  ['content_policy_violation', 'moderated'],
+];
+
+/** Returns the refusal that a code names, in a response whose status is a refusal already. */
+function namedRefusal(reading: ErrorReading): ErrorCode | null {
+  if (reading.codes.some((code) => UNKNOWN_MODEL_CODE.test(code))) return 'unknown_model';
+  if (reading.codes.some((code) => NO_BALANCE_CODE.test(code))) return 'no_balance';
+  if (isModeration({ ...reading, words: null })) return 'moderated';
+  return null;
+}
+
+/** Returns the refusal of a 4xx response to a create. Not for a 429 without a {@link namedRefusal}. */
+function refusalOf(status: number, reading: ErrorReading): ErrorCode {
+  const named = namedRefusal(reading);
+  if (named !== null) return named;
+  if (status === 401 || reading.codes.some((code) => BAD_TOKEN_CODE.test(code))) return 'unauthorised';
+  if (status === 402) return 'no_balance';
+  if (isModeration(reading)) return 'moderated';
+  if (status === 403) return says(reading.words, NO_BALANCE_WORDS) ? 'no_balance' : 'forbidden';
+  return says(reading.words, UNKNOWN_MODEL_WORDS) ? 'unknown_model' : 'bad_request';
+}
+
+/** Returns whether an error code names a rate limit, regardless of the status. */
+function isRateLimit({ codes }: ErrorReading): boolean {
+  return codes.some((code) => /^(rate_limit(ed|_exceeded|_error)?|too_many_requests)$/.test(code));
+}
+
+/** Returns whether an error is a temporary problem of the service rather than of a task. */
+function isPassing(reading: ErrorReading): boolean {
+  return (
+    isOutage(reading) ||
+    isRateLimit(reading) ||
+    says(reading.words, /rate.?limit|too many requests|try (again )?later/i)
+  );
+}
+
+const UNKNOWN_MODEL_CODE =
+  /^(model_not_(found|exists?|available|supported)|(unknown|invalid|unsupported)_model|no_such_model)$/;
+const NO_BALANCE_CODE =
+  /^(insufficient_(user_)?(quota|balance|credits?|funds)|(no|low)_balance|balance_not_enough|payment_required)$/;
+const BAD_TOKEN_CODE = /^(invalid|incorrect|expired)_(api_)?(key|token)$|^unauthori[sz]ed$/;
+const UNKNOWN_MODEL_WORDS =
+  /\bmodel\b.*(not (found|exist|available|supported)|(doesn't|does not) exist|unknown)|(unknown|unsupported|invalid|no such) model/i;
+const NO_BALANCE_WORDS = /balance|quota|credit/i;
 
 /** Returns whether a status that gateways put on the errors of their upstream comes with a code of its timeout. */
 function isGatewayTimeout(status: number, { codes }: ErrorReading): boolean {

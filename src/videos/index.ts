@@ -9,10 +9,11 @@ export {
   parseBaseUrl,
 } from './addresses.ts';
 export { parseCatalog, priceFingerprint, readCatalog } from './catalog.ts';
-export { isChained, isLastFrame, LAST_FRAME, unchained, unframed } from './chain.ts';
+export { isChained, isLastFrame, LAST_FRAME, unframed } from './chain.ts';
 export {
   type Checked,
   type CheckedStoryboard,
+  COMPARED,
   checkAgain,
   checkRequest,
   checkRetry,
@@ -22,7 +23,6 @@ export {
   lengthOf,
   MAX_TAKES,
 } from './check.ts';
-export { COMPARED } from './comparison.ts';
 export { VIDEO_TYPES } from './content/container.ts';
 export { modelFingerprint, requestAt, requestElsewhere } from './elsewhere.ts';
 export { TOKEN } from './exchange.ts';

@@ -43,19 +43,6 @@ export async function readJson(path: string): Promise<unknown> {
   return JSON.parse((await readFile(path, 'utf8')).replace(/^\uFEFF/, ''));
 }
 
-/** Adds an issue for each entry of a list whose name an earlier one has. */
-export function refuseTwins(
-  list: 'models' | 'services',
-  entries: readonly { readonly name: string }[],
-  context: z.core.$RefinementCtx,
-): void {
-  for (const [index, { name }] of entries.entries()) {
-    if (entries.findIndex((other) => other.name === name) === index) continue;
-    const message = `is the name of another ${list.slice(0, -1)}`;
-    context.addIssue({ code: 'custom', path: [list, index, 'name'], message });
-  }
-}
-
 type Issue = z.core.$ZodIssue;
 
 const KINDS: Readonly<Record<string, string>> = {

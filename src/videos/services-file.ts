@@ -4,7 +4,7 @@ import { DailiesError } from '../errors.ts';
 import { parseBaseUrl } from './addresses.ts';
 import { DIALECTS } from './dialects/registry.ts';
 import { TOKEN } from './exchange.ts';
-import { type Frozen, InvalidFileError, parseFile, readJson, refuseTwins } from './json-file.ts';
+import { type Frozen, InvalidFileError, parseFile, readJson } from './json-file.ts';
 
 /** A video service, with the key that was read for it. */
 export interface ServiceConfig {
@@ -60,7 +60,14 @@ const servicesSchema = z
     services: z.array(serviceSchema).min(1, 'must name at least one service'),
   })
   .superRefine(({ services }, context) => {
-    refuseTwins('services', services, context);
+    for (const [index, { name }] of services.entries()) {
+      if (services.findIndex((other) => other.name === name) === index) continue;
+      context.addIssue({
+        code: 'custom',
+        path: ['services', index, 'name'],
+        message: 'is the name of another service',
+      });
+    }
   });
 
 const HOLDS = 'services';

@@ -55,7 +55,12 @@ export function policyRefusals(rules: ValueRules, requests: readonly VideoReques
   const found = requests.flatMap((request) => requestRefusals(rules, request));
   const clips = clipsRefused(rules, requests.length);
   const all = [...found, ...(clips === null ? [] : [clips])];
-  return [...new Map(all.map((refusal) => [JSON.stringify(refusal), refusal])).values()];
+  return distinctRefusals(all);
+}
+
+/** Returns refusals, those that say the same once. */
+export function distinctRefusals<Of extends Refusal>(refusals: readonly Of[]): readonly Of[] {
+  return [...new Map(refusals.map((refusal) => [JSON.stringify(refusal), refusal])).values()];
 }
 
 function requestRefusals(rules: ValueRules, request: VideoRequest): readonly PolicyRefusal[] {

@@ -5,11 +5,10 @@ import { css, hex, mix, type Rgb } from './colour.ts';
 import { dice } from './dice.ts';
 import { paintFigure } from './figure.ts';
 import type { FrameSize, RenderJob } from './job.ts';
-import { paintReferences } from './reference.ts';
 import { type Scene, sceneOf } from './scene.ts';
 import { type Captioned, setCaption } from './title.ts';
 
-export interface Frame extends FrameSize {
+interface Frame extends FrameSize {
   /** Short side in pixels, the unit of every size and speed in a scene. */
   readonly unit: number;
   /** Time since the start of the clip. */
@@ -114,6 +113,52 @@ function paintTimeLine(ctx: SKRSContext2D, { margin, textSize }: Captioned, fram
   ctx.fillRect(margin, y, width - margin * 2, thick);
   ctx.fillStyle = 'rgba(255,255,255,0.9)';
   ctx.fillRect(margin, y, (width - margin * 2) * (seconds / duration), thick);
+}
+
+/** Paints the reference images as a fan of prints in the upper left; an unavailable one is labelled as such. */
+function paintReferences(ctx: SKRSContext2D, prints: readonly (Image | null)[], frame: Frame): void {
+  const { width, height, unit, seconds } = frame;
+  const card = unit * (prints.length > 4 ? 0.2 : 0.27);
+  const step = Math.min(card * 1.12, (width - unit * 0.2 - card) / Math.max(1, prints.length - 1));
+  prints.forEach((image, index) => {
+    const sway = Math.sin(seconds * 0.9 + index * 1.7) * 0.012;
+    ctx.save();
+    ctx.translate(unit * 0.09 + card / 2 + step * index, Math.min(height * 0.24, unit * 0.27));
+    ctx.rotate((index % 2 === 0 ? -1 : 1) * 0.045 + sway);
+    paintPrint(ctx, image, card, 1.03 + 0.07 * (seconds / frame.duration));
+    ctx.restore();
+  });
+}
+
+/** Paints one print around the origin. @param zoom zoom of the camera into the picture, at least 1. */
+function paintPrint(ctx: SKRSContext2D, image: Image | null, card: number, zoom: number): void {
+  const border = card * 0.055;
+  ctx.fillStyle = 'rgba(0,0,0,0.28)';
+  ctx.fillRect(-card / 2 + border * 0.6, -card / 2 + border * 0.9, card, card * 1.14);
+  ctx.fillStyle = '#fbf8f1';
+  ctx.fillRect(-card / 2, -card / 2, card, card * 1.14);
+  const side = card - border * 2;
+  ctx.beginPath();
+  ctx.rect(-side / 2, -side / 2, side, side);
+  ctx.clip();
+  if (image === null) {
+    ctx.fillStyle = '#d8d3c8';
+    ctx.fillRect(-side / 2, -side / 2, side, side);
+    ctx.fillStyle = '#6d675c';
+    ctx.textAlign = 'center';
+    ctx.font = `${Math.max(10, Math.round(card * 0.085))}px ${FONTS.text}`;
+    ctx.fillText('reference', 0, -card * 0.02);
+    ctx.fillText('unavailable', 0, card * 0.09);
+    return;
+  }
+  const scale = (side / Math.min(image.width, image.height)) * zoom;
+  ctx.drawImage(
+    image,
+    (-image.width * scale) / 2,
+    (-image.height * scale) / 2,
+    image.width * scale,
+    image.height * scale,
+  );
 }
 
 /** Paints what falls or floats in front of a scene: the nearer, the larger and the faster. */

@@ -1,12 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
-import { type Image, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
+import { type Image, loadImage } from '@napi-rs/canvas';
 import { imageSize } from 'image-size';
 import { Agent, request } from 'undici';
-import { FONTS } from '../../fonts.ts';
 import { readBounded } from '../../http/index.ts';
 import { type AddressGuard, guardPublicAddresses } from '../../videos/index.ts';
 import type { ReferenceSource } from './job.ts';
-import type { Frame } from './painter.ts';
 
 /** Largest reference image in bytes. */
 const MAX_BYTES = 30 * 1024 * 1024;
@@ -65,52 +63,6 @@ async function follow(first: URL, { guard, dispatcher, signal }: FetchOptions): 
     url = new URL(location, url);
   }
   return null;
-}
-
-/** Paints the reference images as a fan of prints in the upper left; an unavailable one is labelled as such. */
-export function paintReferences(ctx: SKRSContext2D, prints: readonly (Image | null)[], frame: Frame): void {
-  const { width, height, unit, seconds } = frame;
-  const card = unit * (prints.length > 4 ? 0.2 : 0.27);
-  const step = Math.min(card * 1.12, (width - unit * 0.2 - card) / Math.max(1, prints.length - 1));
-  prints.forEach((image, index) => {
-    const sway = Math.sin(seconds * 0.9 + index * 1.7) * 0.012;
-    ctx.save();
-    ctx.translate(unit * 0.09 + card / 2 + step * index, Math.min(height * 0.24, unit * 0.27));
-    ctx.rotate((index % 2 === 0 ? -1 : 1) * 0.045 + sway);
-    paintPrint(ctx, image, card, 1.03 + 0.07 * (seconds / frame.duration));
-    ctx.restore();
-  });
-}
-
-/** Paints one print around the origin. @param zoom zoom of the camera into the picture, at least 1. */
-function paintPrint(ctx: SKRSContext2D, image: Image | null, card: number, zoom: number): void {
-  const border = card * 0.055;
-  ctx.fillStyle = 'rgba(0,0,0,0.28)';
-  ctx.fillRect(-card / 2 + border * 0.6, -card / 2 + border * 0.9, card, card * 1.14);
-  ctx.fillStyle = '#fbf8f1';
-  ctx.fillRect(-card / 2, -card / 2, card, card * 1.14);
-  const side = card - border * 2;
-  ctx.beginPath();
-  ctx.rect(-side / 2, -side / 2, side, side);
-  ctx.clip();
-  if (image === null) {
-    ctx.fillStyle = '#d8d3c8';
-    ctx.fillRect(-side / 2, -side / 2, side, side);
-    ctx.fillStyle = '#6d675c';
-    ctx.textAlign = 'center';
-    ctx.font = `${Math.max(10, Math.round(card * 0.085))}px ${FONTS.text}`;
-    ctx.fillText('reference', 0, -card * 0.02);
-    ctx.fillText('unavailable', 0, card * 0.09);
-    return;
-  }
-  const scale = (side / Math.min(image.width, image.height)) * zoom;
-  ctx.drawImage(
-    image,
-    (-image.width * scale) / 2,
-    (-image.height * scale) / 2,
-    image.width * scale,
-    image.height * scale,
-  );
 }
 
 /** Reads the number of pixels from the header of a picture. @returns `null` for anything but a PNG, JPEG or WebP */
