@@ -81,10 +81,12 @@ async function sweep(options: RetentionOptions, { isActive }: JobRun): Promise<v
   const teams = (await store.contents.indexes()).flatMap((index) => teamOfHistory(index) ?? []);
   for (const team of teams) {
     const rules = await settings.get(team);
-    const { clipsMs, promptsMs } = retentionOf(retention, rules, clock.now());
+    const nowMs = clock.now();
+    const { clipsMs, promptsMs } = retentionOf(retention, rules, nowMs);
     const how = { isActive, sparesSignedOff: rules.keepSignedOff };
-    const prompts = promptsMs === null ? 0 : await removePrompts(options, team, { keptMs: promptsMs, ...how });
-    const clips = clipsMs === null ? 0 : await removeClips(options, team, { keptMs: clipsMs, ...how });
+    const prompts =
+      promptsMs === null ? 0 : await removePrompts(options, team, { latestMs: nowMs - promptsMs, ...how });
+    const clips = clipsMs === null ? 0 : await removeClips(options, team, { latestMs: nowMs - clipsMs, ...how });
     if (!isActive()) return;
     if (prompts + clips > 0)
       logger.info({ event: 'retention_swept', ...team, prompts, clips }, 'removed what expired of a team');
@@ -92,16 +94,14 @@ async function sweep(options: RetentionOptions, { isActive }: JobRun): Promise<v
   await completions.set(store, 'retention', { revision: 1, atMs: clock.now() });
 }
 
-/** Retention period, and whether to go on. */
+/** What is due of a team, and whether to go on. */
 interface Sweep {
-  readonly keptMs: number;
+  /** What ended later is kept. */
+  readonly latestMs: number;
   readonly isActive: JobRun['isActive'];
   /** Signed-off clips are kept. */
   readonly sparesSignedOff: boolean;
 }
-
-/** A sweep that has begun: what ended before `latestMs` is due. */
-type Begun = Omit<Sweep, 'keptMs'> & { readonly latestMs: number };
 
 /**
  * Removes expired clips with their prompts. Their tasks leave the team's history with it, so that each sweep begins with
@@ -110,10 +110,9 @@ type Begun = Omit<Sweep, 'keptMs'> & { readonly latestMs: number };
 async function removePrompts(
   options: RetentionOptions,
   team: TeamKey,
-  { keptMs, isActive, sparesSignedOff }: Sweep,
+  { latestMs, isActive, sparesSignedOff }: Sweep,
 ): Promise<number> {
-  const { store, remover, metrics, clock } = options;
-  const latestMs = clock.now() - keptMs;
+  const { store, remover, metrics } = options;
   let removed = 0;
   for await (const page of pagesOf(store, historyIndex(team.platform, team.team), { max: latestMs })) {
     const tasks = await readTasks(
@@ -135,12 +134,11 @@ async function removePrompts(
 }
 
 /** Removes expired clips, from where the last sweep ended. @returns their number. */
-async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, ...how }: Sweep): Promise<number> {
-  const { store, clock } = options;
-  const begun: Begun = { ...how, latestMs: clock.now() - keptMs };
-  const { latestMs, isActive } = begun;
+async function removeClips(options: RetentionOptions, team: TeamKey, due: Sweep): Promise<number> {
+  const { store } = options;
+  const { latestMs, isActive } = due;
   const known = (await retentionCursors.get(store, team)) ?? { revision: 1, beforeMs: 0, left: [] };
-  const again = await clipsOf(options, known.left, begun);
+  const again = await clipsOf(options, known.left, due);
   let [removed, left] = [again.removed, again.left];
   for await (const page of pagesOf(store, historyIndex(team.platform, team.team), {
     min: known.beforeMs,
@@ -149,7 +147,7 @@ async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, .
     const found = await clipsOf(
       options,
       page.map(({ member }) => member as TaskId),
-      begun,
+      due,
     );
     removed += found.removed;
     left = [...new Set([...left, ...found.left])];
@@ -158,7 +156,7 @@ async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, .
     // Equal times may continue on the next page.
     await retentionCursors.set(store, team, { revision: 1, beforeMs: last.score, left });
   }
-  removed += await removeSpared(options, team, begun);
+  removed += await removeSpared(options, team, due);
   return removed;
 }
 
@@ -166,12 +164,12 @@ async function removeClips(options: RetentionOptions, team: TeamKey, { keptMs, .
  * Removes the clips that earlier sweeps spared, because they were signed off, and that are kept no longer: changes were
  * requested since, or the team keeps them like others now. @returns their number.
  */
-async function removeSpared(options: RetentionOptions, team: TeamKey, begun: Begun): Promise<number> {
+async function removeSpared(options: RetentionOptions, team: TeamKey, due: Sweep): Promise<number> {
   let removed = 0;
-  for await (const page of pagesOf(options.store, signedOffIndex(team.platform, team.team), { max: begun.latestMs })) {
+  for await (const page of pagesOf(options.store, signedOffIndex(team.platform, team.team), { max: due.latestMs })) {
     const ids = page.map(({ member }) => member as TaskId);
-    removed += (await clipsOf(options, ids, begun)).removed;
-    if (!begun.isActive()) break;
+    removed += (await clipsOf(options, ids, due)).removed;
+    if (!due.isActive()) break;
   }
   return removed;
 }
@@ -180,7 +178,7 @@ async function removeSpared(options: RetentionOptions, team: TeamKey, begun: Beg
 async function clipsOf(
   { store, remover, metrics }: RetentionOptions,
   ids: readonly TaskId[],
-  { latestMs, isActive, sparesSignedOff }: Begun,
+  { latestMs, isActive, sparesSignedOff }: Sweep,
 ): Promise<{ readonly removed: number; readonly left: readonly TaskId[] }> {
   const read = await readTasks(store, ids);
   const tasks = sparesSignedOff ? read.filter((task) => !isSignedOff(task)) : read;
