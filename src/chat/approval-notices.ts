@@ -70,15 +70,11 @@ export class ApprovalNotices {
    */
   async settle(given: Task, lock?: MessageLock): Promise<void> {
     const task = await this.#requestOf(given);
-    if (task !== null) await this.#settle(task, lock !== undefined);
+    if (task !== null) await this.settleOwn(task, lock !== undefined);
   }
 
-  /** Removes the prompt of a task of a set, whose content was removed, from the notices of the set's request. */
-  async retract({ set }: Task): Promise<void> {
-    if (set !== undefined) await this.#settle(await this.#options.sets.cardOf(set), true);
-  }
-
-  async #settle(task: Task, isRecorded: boolean): Promise<void> {
+  /** As {@link settle}, of a task that is none of a set, or the stand-in of a set's card. */
+  async settleOwn(task: Task, isRecorded: boolean): Promise<void> {
     const { approval, declined } = task;
     if (approval === undefined) return;
     const decided = { approval, declined: declined ?? null };
@@ -175,7 +171,7 @@ export class ApprovalNotices {
     await this.#options.posts.post(request, { key, view, mention: null, places });
     // A decision that came before this record did not find the notice.
     const decided = await this.#decided(task);
-    if (decided !== null) await this.#settle(decided, true);
+    if (decided !== null) await this.settleOwn(decided, true);
   }
 
   /** Returns whether an approver may see the prompt, by the requester's consent or as a member of the channel. */

@@ -5,7 +5,7 @@ import type { CardRecord, CardSubject } from './cards.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
 import type { Attached, MessageRef, Upload } from './platform.ts';
-import { type DeliveryRecord, deliveryRecords } from './records.ts';
+import { type DeliveryRecord, deliveryOf, deliveryRecords } from './records.ts';
 import type { Handover, TaskView } from './view.ts';
 
 /** What a card shows at its end. */
@@ -191,8 +191,8 @@ export class CardDelivery {
     return attached;
   }
 
-  async #read({ id }: Outcome): Promise<DeliveryRecord> {
-    return (await deliveryRecords.get(this.#options.store, id)) ?? {};
+  #read({ id }: Outcome): Promise<DeliveryRecord> {
+    return deliveryOf(this.#options.store, id);
   }
 
   async #write({ id }: Outcome, record: DeliveryRecord): Promise<void> {

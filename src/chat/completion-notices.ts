@@ -15,7 +15,7 @@ import type { EndNotice, SetOutcome } from './notices/views.ts';
 import type { ChatParts } from './parts.ts';
 import type { MessageRef, Upload } from './platform.ts';
 import { type About, placesNear } from './posts.ts';
-import { deliveryRecords, setNotices } from './records.ts';
+import { deliveryOf, setNotices } from './records.ts';
 import { isSettled } from './sets/set-view.ts';
 import type { Subscription } from './subscriptions.ts';
 import { type Handover, isPending, type NoticedPhase, PHASES } from './view.ts';
@@ -143,7 +143,7 @@ export class CompletionNotices {
   async #isShown(task: Task): Promise<boolean> {
     if (!isSettled(task)) return false;
     if (task.presented) return true;
-    return (await deliveryRecords.get(this.#options.store, task.id))?.shown?.revision === task.revision;
+    return (await deliveryOf(this.#options.store, task.id)).shown?.revision === task.revision;
   }
 
   async #noticeOfSet(card: Task, members: readonly Task[], message: MessageRef): Promise<EndNotice> {

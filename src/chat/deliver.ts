@@ -10,7 +10,7 @@ import type { Outcome } from './card-delivery.ts';
 import { endKey, endPhaseOf } from './completion-notices.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
-import { type DeliveryRecord, deliveryRecords } from './records.ts';
+import { deliveryOf, deliveryRecords } from './records.ts';
 import { hasOwnMessage } from './sets/set-cards.ts';
 import type { Handover } from './view.ts';
 
@@ -33,35 +33,15 @@ export interface DeliveryObserver {
   failedOnce(task: Task, error: DailiesError): void;
 }
 
-type Options = Pick<
-  ChatParts,
-  | 'repository'
-  | 'queue'
-  | 'store'
-  | 'cards'
-  | 'sets'
-  | 'comparisons'
-  | 'locks'
-  | 'edits'
-  | 'clips'
-  | 'cardDelivery'
-  | 'subjectOf'
-  | 'notices'
-  | 'observer'
-  | 'clock'
-  | 'random'
-  | 'logger'
->;
-
 /** Job handlers that show the outcome of a task in the outbox in the chat; both are idempotent. */
 export class Delivery {
-  readonly #options: Options;
+  readonly #options: ChatParts;
   /** Failures by {@link keyOf}. */
   readonly #failures: FailureCounter;
   /** Failures to find a clip, by task. */
   readonly #unfound: FailureCounter;
 
-  constructor(options: Options) {
+  constructor(options: ChatParts) {
     this.#options = options;
     this.#failures = new FailureCounter(options.clock);
     this.#unfound = new FailureCounter(options.clock);
@@ -101,7 +81,8 @@ export class Delivery {
     if (card !== undefined) await this.#options.sets.update(card);
     lock.assertHeld();
     const shown = { revision: task.revision, isThere, ...endOf(task) };
-    await this.#write(task.id, { ...(await this.#read(task.id)), shown });
+    const { store } = this.#options;
+    await deliveryRecords.set(store, task.id, { ...(await deliveryOf(store, task.id)), shown });
   }
 
   /** Returns whether a task is shown in a message of its own, also one of a set that got it when it needed a decision. */
@@ -149,14 +130,6 @@ export class Delivery {
     }
   }
 
-  async #read(id: TaskId): Promise<DeliveryRecord> {
-    return (await deliveryRecords.get(this.#options.store, id)) ?? {};
-  }
-
-  async #write(id: TaskId, record: DeliveryRecord): Promise<void> {
-    await deliveryRecords.set(this.#options.store, id, record);
-  }
-
   /** Runs a job once; a failure is retried with backoff. */
   async #attempt(lane: JobKind, task: Task, work: () => Promise<number | null>): Promise<number | null> {
     const key = keyOf(lane, task);
@@ -198,7 +171,7 @@ export class Delivery {
     const now = await this.#options.repository.get(task.id);
     // The task changed while it was being shown: show it again.
     if (now?.revision !== task.revision) return 0;
-    const { handover } = await this.#read(task.id);
+    const { handover } = await deliveryOf(this.#options.store, task.id);
     const lagMs = isFirst && task.endedAtMs !== undefined ? this.#options.clock.now() - task.endedAtMs : null;
     this.#options.observer.delivered(task, handover ?? null, lagMs);
     this.#options.queue.schedule(notifyQueue(task), task.id, this.#options.clock.now());
@@ -211,7 +184,7 @@ export class Delivery {
     // One that neither its channel nor its requester takes has no message, and nothing to notify of.
     const message = isOnCard ? await sets.open(task.set).catch(unlessGone) : (await cards.get(task.id))?.message;
     if (message !== undefined) {
-      const { handover } = await this.#read(task.id);
+      const { handover } = await deliveryOf(this.#options.store, task.id);
       const shown = { message, isThere, handover: handover?.kind ?? null };
       const sent = await this.#options.locks.run(task.id, 'notices', (lock) =>
         this.#options.notices.send(task, shown, lock),
@@ -228,7 +201,7 @@ export class Delivery {
   async #waiting(key: string) {
     const task = await this.#options.repository.get(key as TaskId);
     if (task === undefined || task.presented) return null;
-    const { shown } = await this.#read(task.id);
+    const { shown } = await deliveryOf(this.#options.store, task.id);
     return { task, isFirst: shown === undefined, shown: shown?.revision === task.revision ? shown : null };
   }
 }

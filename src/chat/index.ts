@@ -30,7 +30,7 @@ export {
   taskOfKey,
   type Upload,
 } from './platform.ts';
-export { type DeliveryRecord, deliveryRecords, isAskedOf } from './records.ts';
+export { deliveryOf, deliveryRecords, isAskedOf } from './records.ts';
 export { type RetractionCount, retractMessage, type TaskRetraction } from './retraction.ts';
 export { setCardId, setOfCard } from './sets/set-view.ts';
 export { PlatformStarter } from './start-platforms.ts';

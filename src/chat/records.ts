@@ -1,4 +1,4 @@
-import { collection, type Member } from '../engine/index.ts';
+import { collection, type Member, type Store } from '../engine/index.ts';
 import type { SetPlace, TaskId } from '../tasks/index.ts';
 import { keyOfMember } from '../teams/index.ts';
 import type { RefusedUploads } from './attachment-plan.ts';
@@ -29,6 +29,11 @@ export const deliveryRecords = collection<TaskId, DeliveryRecord>({
   kept: WITH_THE_CONTENT,
   personal: 'with its task',
 });
+
+/** Returns how far an outcome is delivered; nothing is known of one that was never shown. */
+export async function deliveryOf(store: Pick<Store, 'keyv'>, id: TaskId): Promise<DeliveryRecord> {
+  return (await deliveryRecords.get(store, id)) ?? {};
+}
 
 /** The ends that the notice of a set was about. */
 export const setNotices = collection<Pick<SetPlace, 'id'>, readonly string[]>({

@@ -10,21 +10,6 @@ import { taskPosts } from './posts.ts';
 import { deliveryRecords, retractions, setNotices } from './records.ts';
 import { setCardId } from './sets/set-view.ts';
 
-type Options = Pick<
-  ChatParts,
-  | 'cards'
-  | 'notices'
-  | 'approvals'
-  | 'sets'
-  | 'edits'
-  | 'locks'
-  | 'comparisons'
-  | 'store'
-  | 'platformOf'
-  | 'viewOf'
-  | 'logger'
->;
-
 /** Outcome of a retraction: the number of messages that show the removal, or are gone, and of those that stay. */
 export interface RetractionCount {
   readonly retracted: number;
@@ -37,9 +22,9 @@ export interface RetractionCount {
  * card of a set follows with the last of its tasks: until then, it shows the prompts of the others.
  */
 export class TaskRetraction {
-  readonly #options: Options;
+  readonly #options: ChatParts;
 
-  constructor(options: Options) {
+  constructor(options: ChatParts) {
     this.#options = options;
   }
 
@@ -71,7 +56,7 @@ export class TaskRetraction {
       const count = await locks.runOrThrow(task.id, 'message', (lock) =>
         this.#retractAll({ ...task, origin }, reason, lock),
       );
-      if (task.set !== undefined) await this.#retractCard(task, task.set, reason);
+      if (task.set !== undefined) await this.#retractCard(task.set, reason);
       return count;
     } finally {
       edits.forget(task.id);
@@ -104,10 +89,11 @@ export class TaskRetraction {
     return [...own, ...(await this.#ownDeletions(card)), ...records, comparisons.records.deletion(id)];
   }
 
-  async #retractCard(task: Task, place: SetPlace, reason: RemovalReason): Promise<void> {
+  async #retractCard(place: SetPlace, reason: RemovalReason): Promise<void> {
     const { sets, approvals } = this.#options;
     const card = await sets.cardOf(place);
-    if (!isContentRemoved(card)) return approvals.retract(task);
+    // The notices of its request show the prompts of the others alone.
+    if (!isContentRemoved(card)) return approvals.settleOwn(card, true);
     await sets.change(card.id, async (lock) => void (await this.#retractAll(card, reason, lock)));
   }
 

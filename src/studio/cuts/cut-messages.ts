@@ -1,6 +1,6 @@
 import {
   type ChatParts,
-  type DeliveryRecord,
+  deliveryOf,
   deliveryRecords,
   type Handover,
   hasCode,
@@ -63,7 +63,10 @@ export class CutMessages {
 
   /** Shows a delivered cut as it is, with a new link where it has one. @returns whether its message still exists. */
   async isThere(cut: Cut): Promise<boolean> {
-    const [card, delivery] = await Promise.all([this.#options.cards.get(cut.id), this.#deliveryOf(cut)]);
+    const [card, delivery] = await Promise.all([
+      this.#options.cards.get(cut.id),
+      deliveryOf(this.#options.store, cut.id),
+    ]);
     if (card === undefined || card.isGone === true || delivery.handover?.kind === 'unshown') return false;
     try {
       const { view } = await this.#outcomeOf(cut);
@@ -87,16 +90,13 @@ export class CutMessages {
     return shown === null ? LOCKED_RETRY_MS : shown.dueInMs;
   }
 
-  /** Returns the write by which the next message of a cut is another one, where it is posted again. */
-  async reopening(cut: Cut): Promise<RecordWrite> {
-    const { copies = 1 } = await this.#deliveryOf(cut);
-    return deliveryRecords.overwriting(cut.id, { copies: copies + 1 });
-  }
-
-  /** Returns the write that forgets how a cut was delivered, but not how many messages it had. */
-  async undelivered(cut: Cut): Promise<RecordWrite> {
-    const { copies = 1 } = await this.#deliveryOf(cut);
-    return deliveryRecords.overwriting(cut.id, { copies });
+  /**
+   * Returns the write that forgets how a cut was delivered, but not how many messages it had.
+   * @param more 1 where the next one is posted anew
+   */
+  async undelivered({ id }: Cut, more: 0 | 1 = 0): Promise<RecordWrite> {
+    const { copies = 1 } = await deliveryOf(this.#options.store, id);
+    return deliveryRecords.overwriting(id, { copies: copies + more });
   }
 
   /** Retracts every message of a cut, or deletes what the adapter stores of an expired one. May be repeated. */
@@ -153,10 +153,6 @@ export class CutMessages {
       end: cut.state,
       ...(clip === undefined ? {} : { file: { task, ...texts, find: async () => clip } }),
     };
-  }
-
-  async #deliveryOf({ id }: Cut): Promise<DeliveryRecord> {
-    return (await deliveryRecords.get(this.#options.store, id)) ?? {};
   }
 }
 

@@ -179,7 +179,7 @@ export class Cuts {
     const state = known.state === 'failed' ? 'joining' : known.state;
     const moved = isHere ? {} : { origin };
     const requestedAtMs = this.#options.clock.now();
-    const delivery = await (isHere ? this.#messages.undelivered(known) : this.#messages.reopening(known));
+    const delivery = await this.#messages.undelivered(known, isHere ? 0 : 1);
     return {
       change: this.#cuts.changeOf({ ...rest, ...moved, state, requestedAtMs, presented: false }, [delivery]),
       result: isHere ? { kind: 'again', message: await this.#messages.of(id) } : { kind: 'accepted', cut: id },
