@@ -8,9 +8,10 @@ import { openConfiguredStore } from './engine/index.ts';
 import { ENV_FILE, isEnvFileReadable } from './env-file.ts';
 import { type Opening, runUntilStopped } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
-import { Relay, SignedLinks } from './media/index.ts';
+import { FileLinks, Relay, SignedLinks } from './media/index.ts';
 import { createMetrics, type Metrics } from './metrics/index.ts';
 import { embedSandbox } from './sandbox/index.ts';
+import { keptBytes, type ServiceConfig } from './videos/index.ts';
 
 const clock = systemClock;
 const random = Math.random;
@@ -55,11 +56,17 @@ async function run(
   opened({ name: 'the store', stop: () => store.close() });
   ending.throwIfAborted();
   const links = config.links === undefined ? null : new SignedLinks({ ...config.links, clock });
-  const { publicUrl } = config.links ?? {};
-  const relay = new Relay({ links, publicUrl, store, dataDir: resolve(config.dataDir), logger });
-  const shared = { config, logger, metrics, clock, random, store, catalog, links, relay, ffmpeg };
+  const fileLinks = await FileLinks.open(store, clock, links);
+  const relay = new Relay({
+    links: fileLinks,
+    keptImageBytes: (of) => keptBytes(services(), 'image', of),
+    store,
+    dataDir: resolve(config.dataDir),
+    logger,
+  });
+  const shared = { config, logger, metrics, clock, random, store, catalog, links, fileLinks, relay, ffmpeg };
   const embedded = configured().length > 0 ? null : [await startSandbox(shared, opened)];
-  const services = () => embedded ?? configured();
+  const services = (): readonly ServiceConfig[] => embedded ?? configured();
   ending.throwIfAborted();
   const platforms = configuredPlatforms(config);
   const app = await createApp({ ...shared, services, platforms });
@@ -78,7 +85,7 @@ async function run(
 async function startSandbox(
   { config, relay, ...shared }: Omit<Parameters<typeof createApp>[0], 'services' | 'platforms'>,
   opened: Opening['opened'],
-): Promise<{ readonly baseUrl: string; readonly token: string }> {
+): Promise<ServiceConfig> {
   const dataDir = join(config.dataDir, 'sandbox');
   const ownFile = async (url: string) => (await relay.fileOf(url))?.path ?? null;
   const sandbox = await embedSandbox({ ...shared, dataDir, ownFile });

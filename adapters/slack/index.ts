@@ -323,7 +323,7 @@ export class Slack implements Adapter {
   }
 
   #app(bot: Bot, home: Home): App {
-    const { catalog, clock, logger, relay, publicUrl, apiUrl } = this.#options;
+    const { catalog, clock, logger, relay, apiUrl } = this.#options;
     const [clients, profiles] = [this.#clients, this.#profiles];
     const app = new App({
       // A placeholder, since the App requires a receiver: the real ones are initialised by the constructor.
@@ -339,7 +339,6 @@ export class Slack implements Adapter {
       clients,
       relay,
       headersFor: (to) => this.#headersFor(to),
-      canKeep: publicUrl !== undefined,
       apiUrl,
       logger,
     });

@@ -87,7 +87,7 @@ export function storyboardForm(
   const chain = field('chain', chainLabel, { value: request.chain === true ? 'on' : '', choices: chainChoices });
   const settings = settingFields(catalog, request);
   const isOptional = ({ name }: FormField): boolean => name === 'resolution' || name === 'style';
-  const optional = [...(frames.missing.length > 0 ? [] : [chain]), ...settings.filter(isOptional)];
+  const optional = [...(frames.missing().length > 0 ? [] : [chain]), ...settings.filter(isOptional)];
   const fields = [
     field('shots', FORM_WORDS.storyboard.field, {
       value: request.script ?? '',

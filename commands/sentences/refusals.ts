@@ -5,7 +5,18 @@ import { type PolicyRefusal, type Refusal, SHOTS, settingNamed } from '#src/vide
 import type { FieldProblem, OptionFields } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
 import { policyCommand } from './command-name.ts';
-import { all, count, either, formatCount, formatRange, quoted, shorten, shown, tryAgainIn } from './format.ts';
+import {
+  all,
+  count,
+  either,
+  formatBytes,
+  formatCount,
+  formatRange,
+  quoted,
+  shorten,
+  shown,
+  tryAgainIn,
+} from './format.ts';
 import { MEDIA_WORDS, valueWords } from './settings.ts';
 
 const FIRST_SHOT = 'image: this is the first shot; there is no shot before it whose last frame it could start with.';
@@ -105,6 +116,10 @@ function sentenceOf(refusal: Exclude<Refusal, PolicyRefusal>, fields?: OptionFie
       return FIRST_SHOT;
     case 'unknown_reference':
       return `${link}: ${noSuchImage(refusal.given.slice(1), nearest(refusal.given.slice(1).toLowerCase(), refusal.known))}`;
+    case 'kept_here':
+      return refusal.most === 0
+        ? `${link}: files from the chat can’t be given to this model as long as your administrator hasn’t set PUBLIC_URL. Choose another model, or use a public link.`
+        : `${link}: this file is larger than ${formatBytes(refusal.most)}, the most that I can give to this model. Use a smaller one, or a public link.`;
     case 'unknown_host':
       return `${link}: there is no host ${quoted(refusal.given)}. Check the link.`;
     case 'private_address':

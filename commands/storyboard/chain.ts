@@ -36,9 +36,9 @@ export async function shotOf(
 export async function resolveChain(order: OrderContext): Promise<(() => Promise<Refusal>) | null> {
   if (orderedIn(order.checked).every(({ chain }) => chain === undefined)) return null;
   const broken = order.checked.storyboard === undefined ? await resolveRetry(order) : null;
-  const isShot = orderedIn(order.checked).some(({ chain }) => chain !== undefined);
-  const { missing } = order.ports.frames;
-  const refusal = broken ?? (isShot && missing.length > 0 ? chainNeeds(missing) : null);
+  const chained = orderedIn(order.checked).filter(({ chain }) => chain !== undefined);
+  const missing = new Set(chained.flatMap((request) => order.ports.frames.missing(request)));
+  const refusal = broken ?? (missing.size > 0 ? chainNeeds([...missing]) : null);
   return refusal === null ? null : async () => ({ sentences: [refusal] });
 }
 

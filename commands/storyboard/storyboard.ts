@@ -35,7 +35,8 @@ export const storyboard: Subcommand = {
   run: async (ports, caller, given) => {
     const { shared, text, problems } = splitScript(given['shots']?.join('\n') ?? '');
     const request = { ...sharedOptions({ ...given, ...shared }), script: text };
-    if (request.chain === true && ports.frames.missing.length > 0) return refused(chainNeeds(ports.frames.missing));
+    const missing = request.chain === true ? ports.frames.missing() : [];
+    if (missing.length > 0) return refused(chainNeeds(missing));
     if (text.trim() === '' && problems.length === 0) {
       const refusal = await mayNotCreateHere(ports, caller);
       return refusal === null ? openForm(ports, caller, request) : refused(refusal);

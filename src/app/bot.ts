@@ -12,7 +12,7 @@ import { STEERING } from '../sandbox/index.ts';
 import type { ClipStorage } from '../storage/index.ts';
 import { Reviews } from '../studio/index.ts';
 import { PersonalDefaults, References } from '../teams/index.ts';
-import { createReferenceCheck, serviceNamed, type VideoRequest } from '../videos/index.ts';
+import { createReferenceCheck, keptBytes, serviceNamed, type VideoRequest } from '../videos/index.ts';
 import type { Parts } from './parts.ts';
 
 type BotParts = Pick<
@@ -51,7 +51,14 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     admins: config.admins,
     refunds: config.refunds,
     renewed: (url) => relay.renew(url),
-    checkReferences: createReferenceCheck({ baseUrlOf, publicUrl, clock, logger }),
+    checkReferences: createReferenceCheck({
+      baseUrlOf,
+      keptBytesOf: (request, kind) => Math.max(...keptBytes(services(), kind, request)),
+      sizeOf: async (address) => (await relay.fileOf(address))?.bytes,
+      publicUrl,
+      clock,
+      logger,
+    }),
     fileBehind: (url) => relay.describe(url),
     marksOf: createMarksOf(parts.storage),
     steering: isSandboxed(config) ? STEERING : [],

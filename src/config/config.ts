@@ -242,7 +242,8 @@ const Environment = z.object({
   HOST: host.describe('host name or address on which the bot’s HTTP server listens'),
   PORT: wholeNumber(0, 65_535).default(3_000).describe('port of the bot’s HTTP server'),
   PUBLIC_URL: z.string().refine(isWebAddress, 'an http:// or https:// address').optional().meta({
-    description: 'public address of that server; needed for signed links and for relaying private reference media',
+    description:
+      'public address of that server; needed for signed links, and [for some reference files](services.md#reference-images)',
     unset: 'off',
   }),
   LINK_SECRET: z

@@ -8,7 +8,7 @@ import { checkAdmins, checkCatalog, checkEnvironment, type Environment } from '.
 import { type Check, type Diagnosis, ok, runChecks, warning, withoutSecrets } from './diagnosis.ts';
 import { checkEnhancer } from './enhancer.ts';
 import { checkDataFolder, checkFfmpeg } from './machine.ts';
-import { checkReachability, fetchCertificate, type Network } from './reachability.ts';
+import { checkReachability, fetchCertificate, type Network, needingPublicUrl } from './reachability.ts';
 import { checkStorage } from './storage.ts';
 import { checkStore } from './store.ts';
 import { videoServiceChecks } from './video-service.ts';
@@ -56,7 +56,10 @@ async function examineSettings(settings: Settings, deps: ExamineDeps): Promise<r
       { subject: 'Data folder', run: () => checkDataFolder(config) },
       { subject: 'Bucket', run: () => checkStorage(config.media, clock) },
       { subject: 'ffmpeg', run: () => checkFfmpeg(ffmpeg) },
-      { subject: 'PUBLIC_URL', run: () => checkReachability(config, systemNetwork(clock)) },
+      {
+        subject: 'PUBLIC_URL',
+        run: () => checkReachability(config, needingPublicUrl(catalog, services), systemNetwork(clock)),
+      },
     ],
     clock,
   );

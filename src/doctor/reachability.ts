@@ -1,7 +1,14 @@
 import type { LookupAddress } from 'node:dns';
 import { connect } from 'node:tls';
 import type { Config } from '../config/index.ts';
-import { addressKindOf, bareHost, isLoopbackHost } from '../videos/index.ts';
+import {
+  addressKindOf,
+  bareHost,
+  type Catalog,
+  isLoopbackHost,
+  keptBytes,
+  type ServiceConfig,
+} from '../videos/index.ts';
 import { CHECK_TIMEOUT_MS, type Finding, type Findings, ok, warning, wrong } from './diagnosis.ts';
 
 const BOT = 'Bot';
@@ -35,10 +42,30 @@ export interface Network {
   readonly now: () => number;
 }
 
-/** Checks whether a bot runs here and is ready, and whether `PUBLIC_URL` leads to a bot. */
-export async function checkReachability(config: Pick<Config, 'http' | 'links'>, network: Network): Promise<Findings> {
+/**
+ * Checks whether a bot runs here and is ready, and whether `PUBLIC_URL` leads to a bot.
+ * @param needing titles of the models that can be given no images from the chat without it
+ */
+export async function checkReachability(
+  config: Pick<Config, 'http' | 'links'>,
+  needing: readonly string[],
+  network: Network,
+): Promise<Findings> {
   const { isRunning, bot } = await checkBot(config.http, network);
-  return [bot, ...(await checkPublicUrl(config.links?.publicUrl, { ...network, isRunning }))];
+  const { publicUrl } = config.links ?? {};
+  const without = ok(
+    `not set: no signed links, no audio or video files from Slack; images from the chat ${needing.length === 0 ? 'go to every model all the same' : `can’t be given to ${needing.join(', ')}`}`,
+  );
+  return [bot, ...(publicUrl === undefined ? [without] : await checkPublicUrl(publicUrl, { ...network, isRunning }))];
+}
+
+/** Returns the titles of the models that take images, but from the chat only at a public address of this bot. */
+export function needingPublicUrl({ models }: Catalog, services: readonly ServiceConfig[]): readonly string[] {
+  if (services.length === 0) return [];
+  const needing = models.filter(
+    (model) => model.media.image.max > 0 && !keptBytes(services, 'image', model).some(Boolean),
+  );
+  return needing.map(({ title }) => title);
 }
 
 async function checkBot(
@@ -78,10 +105,9 @@ function reasonsIn(answer: Answer | null): string {
 }
 
 async function checkPublicUrl(
-  publicUrl: string | undefined,
+  publicUrl: string,
   network: Network & { readonly isRunning: boolean },
 ): Promise<readonly (Finding | null)[]> {
-  if (publicUrl === undefined) return [ok('not set: no signed links, and no relaying of private reference files')];
   const url = new URL(publicUrl);
   const addresses = await network.lookup(bareHost(url.hostname)).catch(() => []);
   if (addresses.length === 0) {

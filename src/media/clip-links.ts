@@ -1,10 +1,12 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { SignedLink } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
+import { collection, type Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskRepository } from '../pipeline/index.ts';
 import type { ClipStorage } from '../storage/index.ts';
 import { isBlind, type Task, type TaskId } from '../tasks/index.ts';
+import { KEPT_ORIGIN } from '../videos/index.ts';
 import { fileNameOf } from './file-name.ts';
 
 /** Lifetime of a link that a request is redirected to: long enough to watch a clip and to seek in it. */
@@ -99,6 +101,18 @@ export class SignedLinks {
     return { url, expiresAtMs: expires * 1_000 };
   }
 
+  /**
+   * Returns the id in a link of ours, and whether it has expired; `null` for any other link, and for a forged one, which must
+   * yield no file or signature.
+   */
+  idIn(url: string): { readonly id: string; readonly isExpired: boolean } | null {
+    if (!url.startsWith(`${this.#options.publicUrl}/media/`)) return null;
+    const { pathname, searchParams } = new URL(url);
+    const id = decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1));
+    const verdict = this.verify(id, searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
+    return verdict === 'forged' ? null : { id, isExpired: verdict === 'expired' };
+  }
+
   /** Checks that a signature is ours, for exactly this id and expiry, and that the link has not expired. */
   verify(id: string, expires: string, signature: string): 'valid' | 'expired' | 'forged' {
     // Base64 decoders skip invalid characters: without the check, a signature would have several valid spellings.
@@ -113,5 +127,50 @@ export class SignedLinks {
     return createHmac('sha256', this.#options.secret)
       .update(JSON.stringify([id, expires]))
       .digest();
+  }
+}
+
+/** By their use. */
+const linkKeys = collection<'kept', { readonly revision: number; readonly secret: string }>({
+  name: 'link_keys',
+  holds: 'the key of the addresses of kept files, of which only the bot itself makes use',
+  kept: 'kept',
+  personal: 'nobody',
+});
+
+/**
+ * Addresses of the files that this bot keeps for services: links to this server, or without a public address, ones of
+ * {@link KEPT_ORIGIN}. Those remain valid here once there is a public address.
+ */
+export class FileLinks {
+  readonly isPublic: boolean;
+  /** Signs with the first, and knows those of all. */
+  readonly #links: readonly [SignedLinks, ...SignedLinks[]];
+
+  constructor(kept: SignedLinks, links: SignedLinks | null) {
+    this.isPublic = links !== null;
+    this.#links = links === null ? [kept] : [links, kept];
+  }
+
+  /** Creates them, with a key that all replicas share. @param links to this server; `null`: it has no public address */
+  static async open(
+    store: Pick<Store, 'keyv' | 'commit'>,
+    clock: Clock,
+    links: SignedLinks | null,
+  ): Promise<FileLinks> {
+    const secret = await linkKeys.change<string>(store, 'kept', (known) => {
+      if (known !== undefined) return { result: known.secret };
+      const made = randomBytes(32).toString('base64url');
+      return { value: { secret: made }, result: made };
+    });
+    return new FileLinks(new SignedLinks({ publicUrl: KEPT_ORIGIN, secret, clock }), links);
+  }
+
+  sign(id: string): string {
+    return this.#links[0].sign(id).url;
+  }
+
+  idIn(url: string): ReturnType<SignedLinks['idIn']> {
+    return this.#links.map((links) => links.idIn(url)).find((found) => found !== null) ?? null;
   }
 }

@@ -1,5 +1,5 @@
 export { createMarksOf, type FileMarks, MARK_NAMES, type MarksOf } from './ai-marks.ts';
-export { type ClipLinks, createClipLinks, SignedLinks } from './clip-links.ts';
+export { type ClipLinks, createClipLinks, FileLinks, SignedLinks } from './clip-links.ts';
 export { createFfmpegFitter, createTakeLastFrame, createTakePicture, findFfmpeg, type TakePicture } from './ffmpeg.ts';
 export { fileNameOf } from './file-name.ts';
 export { FolderCheck, prepareClipsFolder } from './folder-check.ts';

@@ -6,18 +6,19 @@ import { Serial } from '../serial.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { ClipStorage } from '../storage/index.ts';
 import type { Task, TaskId } from '../tasks/index.ts';
-import type { Clip } from '../videos/index.ts';
-import type { SignedLinks } from './clip-links.ts';
+import type { Clip, VideoRequest } from '../videos/index.ts';
+import type { FileLinks } from './clip-links.ts';
 import type { TakeLastFrame } from './ffmpeg.ts';
 import { deleteOldest } from './old-files.ts';
-import { FRAME_NAME, frameIdOf, frameIn } from './relay.ts';
+import { FRAME_NAME, frameIdOf, frameIn, type Relay } from './relay.ts';
 
 /** Options of {@link LastFrames}. */
 interface LastFramesOptions {
   /** `null` without ffmpeg. */
   readonly takeLastFrame: TakeLastFrame | null;
-  /** `null`: the video service could not fetch a frame. */
-  readonly links: SignedLinks | null;
+  readonly links: FileLinks;
+  /** Returns whether frames reach any service, or that of a request. */
+  readonly reaches: Relay['reaches'];
   readonly repository: Pick<TaskRepository, 'get'>;
   readonly clips: Pick<Clips, 'find'>;
   readonly storage: Pick<ClipStorage, 'pathOf'>;
@@ -36,18 +37,20 @@ const MAX_FILES = 500;
  * can be taken again from it at any time, by any replica. One is taken at a time, since ffmpeg competes with the jobs of the bot.
  */
 export class LastFrames {
-  /** What is missing here to start a shot with the last frame of another; empty: nothing. */
-  readonly missing: readonly ('ffmpeg' | 'public_url')[];
   readonly #options: LastFramesOptions;
   readonly #taking = new SingleFlight<TaskId, FrameFile | undefined>();
   readonly #serial = new Serial<'ffmpeg'>();
 
   constructor(options: LastFramesOptions) {
-    const { takeLastFrame, links } = options;
     this.#options = options;
-    this.missing = [
+  }
+
+  /** Returns what is missing here to start a shot with the last frame of another, at any service or that of a request. */
+  missing(of?: Pick<VideoRequest, 'service'>): readonly ('ffmpeg' | 'public_url')[] {
+    const { takeLastFrame, reaches } = this.#options;
+    return [
       ...(takeLastFrame === null ? (['ffmpeg'] as const) : []),
-      ...(links === null ? (['public_url'] as const) : []),
+      ...(reaches(of) ? [] : (['public_url'] as const)),
     ];
   }
 
@@ -57,8 +60,7 @@ export class LastFrames {
    */
   async take({ id }: Pick<Task, 'id'>, signal: AbortSignal): Promise<string> {
     const { links } = this.#options;
-    if (links === null) throw new TypeError(`taking the last frame of clip ${id}: links are off`);
-    if ((await this.#find(id, signal)) !== undefined) return links.sign(frameIdOf(id)).url;
+    if ((await this.#find(id, signal)) !== undefined) return links.sign(frameIdOf(id));
     throw new DailiesError(`taking the last frame of clip ${id}: it was removed`, { code: 'gone', retryable: false });
   }
 
@@ -72,15 +74,12 @@ export class LastFrames {
    * @throws DailiesError retryable while that cannot be said
    */
   async isServed(url: string): Promise<boolean> {
-    const { links } = this.#options;
     const id = frameIn(url);
-    if (links === null || id === null) return true;
-    const { searchParams } = new URL(url);
-    const verdict = links.verify(frameIdOf(id), searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
-    // Somebody else's address that looks like ours.
-    if (verdict === 'forged') return true;
+    const ours = this.#options.links.idIn(url);
+    // Somebody else's address may look like ours.
+    if (id === null || ours === null) return true;
     try {
-      return verdict === 'valid' && (await this.#find(id)) !== undefined;
+      return !ours.isExpired && (await this.#find(id)) !== undefined;
     } catch (thrown) {
       const error = asDailiesError(thrown, `looking for the last frame of clip ${id}`);
       if (error.retryable) throw error;

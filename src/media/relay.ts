@@ -4,8 +4,8 @@ import { collection, type Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { TaskId } from '../tasks/index.ts';
-import type { Clip } from '../videos/index.ts';
-import type { SignedLinks } from './clip-links.ts';
+import type { Clip, VideoRequest } from '../videos/index.ts';
+import type { FileLinks } from './clip-links.ts';
 import { type LibraryFiles, LibraryFolder } from './library-files.ts';
 import { type RelayBounds, RelayFolder } from './relay-folder.ts';
 
@@ -35,10 +35,12 @@ export interface FileDescription {
 
 /** Options of {@link Relay}. */
 interface RelayOptions {
-  /** `null`: links are off. */
-  readonly links: SignedLinks | null;
-  /** Public URL of the HTTP server; absent where links are off. */
-  readonly publicUrl?: string | undefined;
+  readonly links: FileLinks;
+  /**
+   * Returns the largest image, in bytes, that can be given without a public address to each service, or to that of a request.
+   * Default: none can.
+   */
+  readonly keptImageBytes?: (of?: Pick<VideoRequest, 'service'>) => readonly number[];
   readonly store: Store;
   /** Absolute path; files are stored in its sub-folder `relay`. */
   readonly dataDir: string;
@@ -114,33 +116,46 @@ export class Relay {
     this.#library = new LibraryFolder(join(dataDir, 'library'), store);
   }
 
+  /** Returns whether files kept here reach any service, or that of a request. */
+  reaches(of?: Pick<VideoRequest, 'service'>): boolean {
+    return this.#options.links.isPublic || this.#keptImageBytes(of).some((most) => most > 0);
+  }
+
+  #keptImageBytes(of?: Pick<VideoRequest, 'service'>): readonly number[] {
+    return this.#options.keptImageBytes?.(of) ?? [];
+  }
+
   /**
-   * Starts to fetch a file. @returns its relay URL, which waits for the file; `null` where links are off, or the file
-   * is too large. The relay URL of a file is independent of the signature in the platform's URL.
+   * Starts to fetch a file. @returns its relay URL, which waits for the file; `null` where it is better given by the
+   * platform's: there is a service that the relay URL does not reach, or the file is too large. The relay URL of a file is
+   * independent of the signature in the platform's URL.
    */
   offer(file: RelayedFile): string | null {
     const { links, logger } = this.#options;
-    if (links === null || (file.bytes ?? 0) > this.#maxFileBytes) return null;
+    const most = this.#keptImageBytes();
+    const fits =
+      most.length > 0 && file.contentType.startsWith('image/') && (file.bytes ?? Infinity) <= Math.min(...most);
+    if (!(links.isPublic || fits) || (file.bytes ?? 0) > this.#maxFileBytes) return null;
     const id = idOf(file.url);
     const stored = relayedFiles.set(this.#options.store, id, file, RECORD_MS);
     Promise.all([stored, this.#fetch(id, file)]).catch((thrown: unknown) =>
       logger.warn({ event: 'relay_failed', err: thrown }, 'failed to store a reference file'),
     );
-    return links.sign(id).url;
+    return links.sign(id);
   }
 
   /**
    * Fetches a file, even one that requires a token; the token is not stored. @returns its relay URL, once the file is
-   * stored; `null` where links are off.
+   * stored; `null` where that reaches no service.
    * @throws `unavailable` where the response is not the file, such as a sign-in page; `too_large`; `overloaded`.
    */
   async keep(file: RelayedFile): Promise<string | null> {
     const { links } = this.#options;
-    if (links === null) return null;
+    if (!this.reaches()) return null;
     const id = idOf(file.url);
     await this.#fetch(id, file);
     await relayedFiles.set(this.#options.store, id, file, RECORD_MS);
-    return links.sign(id).url;
+    return links.sign(id);
   }
 
   /** Registers the `opener` for files of `platform`, including those that another replica stored on its own disk. */
@@ -204,7 +219,7 @@ export class Relay {
   renew(url: string): string {
     const { links } = this.#options;
     const id = this.#ownId(url);
-    return links === null || id === null ? url : links.sign(id).url;
+    return id === null ? url : links.sign(id);
   }
 
   /** Deletes the file of a relay URL and what is known about it; any other URL is left alone. Idempotent. */
@@ -238,13 +253,8 @@ export class Relay {
    * Returns the id in a relay URL, even an expired one; `null` for a forged one, which must yield no file or signature.
    */
   #ownId(url: string): string | null {
-    const { links, publicUrl } = this.#options;
-    if (links === null || publicUrl === undefined || !url.startsWith(`${publicUrl}/media/`)) return null;
-    const { pathname, searchParams } = new URL(url);
-    const id = pathname.slice(pathname.lastIndexOf('/') + 1);
-    if (!isRelayed(id)) return null;
-    const verdict = links.verify(id, searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
-    return verdict === 'forged' ? null : id;
+    const id = this.#options.links.idIn(url)?.id ?? null;
+    return id !== null && isRelayed(id) ? id : null;
   }
 }
 

@@ -22,6 +22,7 @@ interface EmbeddingOptions {
 export interface EmbeddedSandbox {
   readonly baseUrl: string;
   readonly token: string;
+  readonly takesKept: true;
   close(): Promise<void>;
 }
 
@@ -47,7 +48,7 @@ export async function embedSandbox(options: EmbeddingOptions): Promise<EmbeddedS
   };
   try {
     if (!store.exclusive) release = await claim(options);
-    return { baseUrl: await sandbox.listen('127.0.0.1', 0), token, close };
+    return { baseUrl: await sandbox.listen('127.0.0.1', 0), token, takesKept: true, close };
   } catch (thrown) {
     await close();
     throw thrown;

@@ -6,11 +6,13 @@ import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { checkAgain } from './check.ts';
 import { download } from './content/download.ts';
 import type { CreateCall, Dialect, ErrorReading, TaskReading } from './dialects/dialect.ts';
+import { notTaken } from './dialects/images.ts';
 import { isModeration, isOutage, says } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
 import { ExchangeError, exchange, noAnswer, TOKEN, type Wire } from './exchange.ts';
 import { type Answer, type FailureParts, failure, jsonOf, reasonOf, retryAfterMs, scrubber } from './failures.ts';
 import { idOf } from './model.ts';
+import { isKept } from './references/addresses.ts';
 import type { VideoRequest } from './request.ts';
 import type { CreateOptions, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from './service.ts';
 
@@ -25,6 +27,8 @@ export interface VideoClientOptions
   readonly dialect?: Dialect;
   /** Returns the file behind an address of our own; `undefined` for any other. Default: there is none. */
   readonly fileOf?: Wire['fileOf'];
+  /** It reads the files that this bot keeps by their addresses. Default: it does not. */
+  readonly takesKept?: true;
   /** Size of the connection pool of retrieves, at least the concurrency of polls. Default 64. */
   readonly maxConnections?: number;
   /** Timeout of connecting, at most the timeout of the call. Default 10 seconds. */
@@ -57,6 +61,7 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   const wire: Wire = {
     maxClipBytes: DEFAULT_MAX_CLIP_BYTES,
     fileOf: async () => undefined,
+    takesKept: false,
     ...options,
     origin: base.origin,
     basePath: base.pathname.replace(/\/$/, ''),
@@ -123,6 +128,7 @@ async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: 
   try {
     const hasInline = wire.dialect.inlineImageBytes !== undefined && request.media.image.length > 0;
     const ready = hasInline ? await inlined(wire, request) : request;
+    if (!wire.takesKept && Object.values(ready.media).flat().some(isKept)) throw notTaken(KEPT_WORDS);
     call = wire.dialect.createCall(ready, checked.model);
     const { body } = call;
     written =
@@ -149,6 +155,9 @@ async function create(wire: Wire, request: VideoRequest, { key, mayStillSend }: 
     return { kind: 'lost', error: lost(wire, 'no whole answer', { cause: error }) };
   }
 }
+
+/** The check of references refuses what it can know; this is for what became of a file, or of the services, since. */
+const KEPT_WORDS = 'A file from the chat is too large to be given to this model, or is not there any more.';
 
 /** Puts those images of a request into it that are files of this machine, and small enough for the service. */
 async function inlined({ dialect, fileOf }: Wire, request: VideoRequest): Promise<VideoRequest> {

@@ -31,6 +31,8 @@ export interface Wire {
   readonly catalog: () => Catalog;
   /** Returns the file behind an address of our own; `undefined` for any other. */
   readonly fileOf: (url: string) => Promise<Clip | undefined>;
+  /** The service reads the files that this bot keeps by their addresses. */
+  readonly takesKept: boolean;
   /** Timeout of a create, from the call to the last byte of the response, in milliseconds. */
   readonly createTimeoutMs: number;
   /** Timeout of a retrieve, and of a stalled download, in milliseconds. */

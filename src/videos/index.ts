@@ -45,7 +45,7 @@ export {
   titleOf,
 } from './model.ts';
 export { checkDefaults, type Defaults, personalCatalog } from './personal-defaults.ts';
-export { type CheckReferences, createReferenceCheck, splitAddresses } from './references/addresses.ts';
+export { type CheckReferences, createReferenceCheck, KEPT_ORIGIN, splitAddresses } from './references/addresses.ts';
 export { namesIn, withNames } from './references/names.ts';
 export {
   ASPECT_RATIOS,
@@ -63,7 +63,7 @@ export {
   type VideoRequest,
 } from './request.ts';
 export type { Clip, Cost, CreateOutcome, UpstreamId, UpstreamTask, VideoService, VideoServices } from './service.ts';
-export { createVideoServices, serviceKeys, serviceNamed } from './services.ts';
+export { createVideoServices, keptBytes, serviceKeys, serviceNamed } from './services.ts';
 export { readServices, type ServiceConfig } from './services-file.ts';
 export { allowedStyles, asTyped, orderDefaults, type Style, styleNamed, withStyle } from './styles.ts';
 export {

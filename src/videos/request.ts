@@ -170,6 +170,8 @@ type RefusalReason =
   | { readonly reason: 'not_an_address'; readonly option: MediaKind; readonly given: string }
   /** The first shot of a storyboard, which has none before it, names {@link LAST_FRAME}. */
   | { readonly reason: 'first_shot'; readonly option: 'image' }
+  /** It can be given as bytes alone, of which the service takes `most`; 0: none. */
+  | { readonly reason: 'kept_here'; readonly option: MediaKind; readonly most: number }
   | {
       /** `unknown_host`: the host does not exist; `private_address`: the video service cannot reach it. */
       readonly reason: 'unknown_host' | 'private_address';

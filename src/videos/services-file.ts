@@ -17,6 +17,8 @@ export interface ServiceConfig {
   /** Its key, for the origin of {@link baseUrl} alone. */
   readonly token: string;
   readonly limits?: ServiceLimits;
+  /** It reads the files that this bot keeps by their addresses, as the embedded one does. */
+  readonly takesKept?: true;
 }
 
 /**

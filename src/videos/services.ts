@@ -1,7 +1,7 @@
 import { DailiesError } from '../errors.ts';
 import { createVideoClient, type VideoClientOptions } from './client.ts';
 import { DIALECTS } from './dialects/registry.ts';
-import type { VideoRequest } from './request.ts';
+import type { MediaKind, VideoRequest } from './request.ts';
 import type { VideoService, VideoServices } from './service.ts';
 import type { ServiceConfig } from './services-file.ts';
 
@@ -27,6 +27,18 @@ export function serviceNamed(services: readonly ServiceConfig[], { service }: Of
 }
 
 /**
+ * Returns the largest file that this bot keeps, in bytes, that can be given without a public address of the bot to each
+ * service, or to the one that a request names.
+ */
+export function keptBytes(services: readonly ServiceConfig[], kind: MediaKind, of?: OfService): readonly number[] {
+  const meant = of?.service === undefined ? services : [serviceNamed(services, of)];
+  return meant.map((service) => {
+    if (service?.takesKept === true) return Number.POSITIVE_INFINITY;
+    return kind === 'image' ? (DIALECTS[service?.dialect ?? '']?.inlineImageBytes ?? 0) : 0;
+  });
+}
+
+/**
  * Returns the lookup of what identifies the service of a request, its base URL: two services may give the same id.
  * @param unnamed that of the service without a name
  */
@@ -48,7 +60,7 @@ export function createVideoServices({
 }: VideoServicesOptions): VideoServices {
   const clients = new Map<string, VideoService>();
   const clientOf = (config: ServiceConfig): VideoService => {
-    const { name, dialect = 'v1-videos', baseUrl, token, limits = {} } = config;
+    const { name, dialect = 'v1-videos', baseUrl, token, limits = {}, takesKept } = config;
     const key = JSON.stringify([name, dialect, baseUrl, token]);
     const known = clients.get(key);
     if (known !== undefined) return known;
@@ -59,6 +71,7 @@ export function createVideoServices({
       baseUrl,
       token,
       maxConnections,
+      ...(takesKept === undefined ? {} : { takesKept }),
       ...(spoken === undefined ? {} : { dialect: spoken }),
     });
     const created = wrapped(client, config);

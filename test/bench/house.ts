@@ -22,6 +22,7 @@ import type { Task } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import type { UpstreamId } from '#src/videos/service.ts';
 import { createVideoServices } from '#src/videos/services.ts';
+import { fileLinks } from '#test/fakes/file-links.ts';
 
 /** Task pipeline of Dailies with a real store and a real client, without a chat. */
 export interface House {
@@ -73,6 +74,8 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     createTimeoutMs: timeouts.createTimeoutMs,
     storage: new FolderStorage(tmpdir()),
     maxRepeatedFetches: 4,
+    fileLinks: fileLinks(clock, null),
+    relay: { serveFrames: () => undefined, reaches: () => false },
   });
   if (at.observer !== undefined) repository.subscribe(at.observer);
   let polls = 0;

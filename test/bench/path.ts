@@ -20,6 +20,7 @@ import type { TaskObserver } from '#src/pipeline/repository.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { type FakeDiscord, startDiscord } from '#test/fakes/discord/index.ts';
+import { fileLinks } from '#test/fakes/file-links.ts';
 import { inFolder, startUpstream } from './house.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -112,7 +113,8 @@ async function startApp(folder: string, discord: FakeDiscord, baseUrl: string, a
     store,
     catalog: () => catalog,
     links: null,
-    relay: new Relay({ links: null, store, dataDir: folder, logger }),
+    fileLinks: fileLinks(clock, null),
+    relay: new Relay({ links: fileLinks(clock, null), store, dataDir: folder, logger }),
     services: () => [{ baseUrl, token: 'sk-bench' }],
     ffmpeg: null,
     platforms: configuredPlatforms(config),

@@ -1,8 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { modelEntry } from '../fakes/catalog-entries.ts';
 import { ARK_KEY, startArk } from '../fakes/services/ark.ts';
+import { FFMPEG, makeShot } from '../fakes/shots.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
 import { administer, answered, buttonOf, makeDir, runToEnd, startDailies } from './dailies.ts';
 
@@ -158,4 +159,39 @@ test('what is wrong with services and models is reported at once, before anythin
   expect(code).toBe(1);
   expect(output).toContain('MODEL_CATALOG: models[1].service: no service is called "gone"; SERVICES names own, other');
   expect(output).toContain('MODEL_CATALOG: models[2].service: is missing; SERVICES names own, other (nameless)');
+});
+
+test('without a public address, a chained shot carries the frame before it, over a kill, where its service takes it', async () => {
+  const ark = await startArk(Date.now, await readFile(await makeShot(join(dir.path, 'shot.mp4'))));
+  onTestFinished(() => ark.close());
+  const images = { image: { min: 0, max: 2 }, audio: { min: 0, max: 0 }, video: { min: 0, max: 0 } };
+  const model = modelEntry('seedance', { service: 'ark', id: 'seedance-1-5-pro-251215', media: images });
+  const env = {
+    ...(await configured([model, { ...QUICK, media: images }])),
+    ARK_API_KEY: ARK_KEY,
+    FFMPEG_PATH: FFMPEG,
+  };
+  const { services: entries } = JSON.parse(await readFile(env.SERVICES, 'utf8')) as { services: readonly object[] };
+  const entry = { name: 'ark', dialect: 'ark', base: `${ark.api.baseUrl}/api/v3`, key: { env: 'ARK_API_KEY' } };
+  await writeFile(env.SERVICES, JSON.stringify({ services: [...entries, entry] }));
+  let dailies = await startDailies({ dir: dir.path, env });
+  const board = (name: string) => dailies.interact(`/video storyboard --chain --model ${name}\na fox\nit runs`);
+  expect((await board('quick')).body.error).toContain('a public address (PUBLIC_URL)');
+  const asked = answered(await board('seedance'));
+  const { buttons } = await dailies.message(asked);
+  answered(await dailies.press(asked, buttons.find(({ label }) => label.startsWith('Create'))?.id ?? ''));
+  await expect.poll(() => ark.taken).toBe(1);
+  await dailies.kill();
+  dailies = await startDailies({ dir: dir.path, env });
+  await expect.poll(() => ark.taken).toBe(2);
+  const posts = ark.api.requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
+  expect(posts.map(({ content }) => content.length)).toEqual([1, 2]);
+  expect(posts[1].content[1]).toMatchObject({
+    role: 'first_frame',
+    image_url: { url: expect.stringMatching(/^data:image\/png;base64,/) },
+  });
+  expect(JSON.stringify(await dailies.messages())).not.toContain('kept.dailies.invalid');
+  expect(services[0].posts).toBe(0);
+  expect(await dailies.stop()).toBe(0);
+  expect(dailies.output()).not.toContain('kept.dailies.invalid');
 });

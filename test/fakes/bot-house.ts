@@ -111,7 +111,7 @@ export class BotHouse implements BotPorts {
     },
   };
   /** What is missing to chain shots. */
-  frames: BotPorts['frames'] = { missing: ['ffmpeg', 'public_url'] };
+  frames: BotPorts['frames'] = { missing: () => ['ffmpeg', 'public_url'] };
   readonly records = new Map<TaskId, Task>();
   readonly orders: Order[] = [];
   readonly entries: LedgerEntry[] = [];

@@ -14,6 +14,7 @@ import { SignedLinks } from '#src/media/clip-links.ts';
 import { Relay } from '#src/media/relay.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { AccessConfig } from '#src/teams/access-list.ts';
+import { fileLinks } from '#test/fakes/file-links.ts';
 import {
   type FakeDiscord,
   type FakeDiscordOptions,
@@ -136,7 +137,7 @@ export class DiscordHouse {
       gatewayClock,
       random: Math.random,
       logger,
-      relay: new Relay({ links, publicUrl, store: this.store, dataDir: this.#dataDir, logger }),
+      relay: new Relay({ links: fileLinks(clock, links), store: this.store, dataDir: this.#dataDir, logger }),
       mostInHand,
       reachable: (task) => this.reached.push(task),
       withMessageLock: (task, act) => locks.run(task, 'message', act),

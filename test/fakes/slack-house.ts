@@ -15,6 +15,7 @@ import { Relay } from '#src/media/relay.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { AccessConfig } from '#src/teams/access-list.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { fileLinks } from '#test/fakes/file-links.ts';
 import { MemoryStore } from './memory-store.ts';
 import { freePort } from './ports.ts';
 import { type Heard, ScriptedBot } from './scripted-bot.ts';
@@ -30,6 +31,8 @@ export interface SlackHouseOptions extends FakeSlackOptions {
   readonly mode?: 'socket' | 'http' | 'oauth';
   /** True if files can be relayed by signed links. Default false. */
   readonly hasLinks?: boolean;
+  /** Largest image that services take without a public address. Default: they take none. */
+  readonly keptImageBytes?: number;
   readonly store?: Store;
   /** An existing Slack, for another replica of the app. Default: a new one. */
   readonly slack?: FakeSlack;
@@ -109,14 +112,26 @@ export class SlackHouse {
   }
 
   async #connect(port: number): Promise<void> {
-    const { mode = 'socket', hasLinks = false, clock = systemClock, access = EVERY_TEAM } = this.#options;
+    const {
+      mode = 'socket',
+      hasLinks = false,
+      keptImageBytes = 0,
+      clock = systemClock,
+      access = EVERY_TEAM,
+    } = this.#options;
     const { store, slack, bot } = this;
     const logger = pino({ level: process.env['HOUSE_LOG'] ?? 'silent' });
     const http = fastify({ forceCloseConnections: true });
     const publicUrl = hasLinks ? 'https://dailies.example' : undefined;
     const secret = 'a secret of this test alone';
     const links = publicUrl === undefined ? null : new SignedLinks({ publicUrl, secret, clock });
-    const relay = new Relay({ links, publicUrl, store, dataDir: this.#dataDir, logger });
+    const relay = new Relay({
+      links: fileLinks(clock, links),
+      keptImageBytes: () => [keptImageBytes],
+      store,
+      dataDir: this.#dataDir,
+      logger,
+    });
     const catalog = parseCatalog(sandboxCatalog);
     const platform = new Slack({
       http,

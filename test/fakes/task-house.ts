@@ -19,6 +19,7 @@ import type { Refunds } from '#src/tasks/money.ts';
 import type { StepRetry } from '#src/tasks/step-retry.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { UpstreamTask } from '#src/videos/service.ts';
+import { fileLinks } from '#test/fakes/file-links.ts';
 import { ManualClock } from './manual-clock.ts';
 import { ScriptedMembership } from './membership.ts';
 import { MemoryStore } from './memory-store.ts';
@@ -118,7 +119,8 @@ export class TaskHouse {
       ...(options.billingOf === undefined ? {} : { billingOf: options.billingOf }),
       ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
       ...(options.serviceKey === undefined ? {} : { serviceKey: options.serviceKey }),
-      links: options.links ?? null,
+      fileLinks: fileLinks(clock, options.links ?? null),
+      relay: { serveFrames: () => undefined, reaches: () => options.links !== undefined },
       storage: new FolderStorage('/clips'),
       maxRepeatedFetches: 2,
     });

@@ -40,15 +40,13 @@ interface ReferenceMediaOptions {
   readonly relay: Relay;
   /** Returns the request headers to download files of a team. */
   readonly headersFor: (to: TeamRef) => Promise<Readonly<Record<string, string>>>;
-  /** True if files can be relayed through a public URL of this server. */
-  readonly canKeep: boolean;
   readonly apiUrl?: string | undefined;
   readonly logger: Logger;
 }
 
 /**
  * Takes reference files. Files on Slack are private: the relay fetches them with the bot's token, keeps them and serves
- * them at a URL of this server; without one, they are refused with the reason.
+ * them at a URL of this server, or has them sent as they are; where neither reaches a service, they are refused.
  */
 export class ReferenceMedia {
   readonly #options: ReferenceMediaOptions;
@@ -57,15 +55,15 @@ export class ReferenceMedia {
     this.#options = options;
   }
 
-  /** True if reference files are supported. */
+  /** Whether any service can be given reference files. */
   get canKeep(): boolean {
-    return this.#options.canKeep;
+    return this.#options.relay.reaches();
   }
 
   /** Stores files in the relay, by their media type: image, audio or video. */
   async take(to: TeamRef, files: readonly SlackFile[]): Promise<TakenMedia> {
     if (files.length === 0) return { addresses: {}, wrong: [] };
-    if (!this.#options.canKeep) return { addresses: {}, wrong: [STAYS_PRIVATE] };
+    if (!this.canKeep) return { addresses: {}, wrong: [STAYS_PRIVATE] };
     const taken = await Promise.all(files.map((file) => this.#takeOne(to, file)));
     const addresses: Record<string, string[]> = {};
     for (const one of taken) {

@@ -21,6 +21,17 @@ function withoutPunctuation(address: string): string {
   return bare.endsWith(')') && !bare.includes('(') ? withoutPunctuation(bare.slice(0, -1)) : bare;
 }
 
+/**
+ * Origin of files that only this bot can resolve, where it has no public address: they are given to a service as bytes, or
+ * not at all. No such host ever exists. @see https://www.rfc-editor.org/rfc/rfc6761#section-6.4
+ */
+export const KEPT_ORIGIN = 'https://kept.dailies.invalid';
+
+/** Returns whether an address leads to a file that only this bot can resolve. */
+export function isKept(address: string): boolean {
+  return address.startsWith(`${KEPT_ORIGIN}/`);
+}
+
 /** Checks the URLs of a request's reference media, without connecting to them. */
 export type CheckReferences = (request: Pick<VideoRequest, 'media'>) => Promise<readonly Refusal[]>;
 
@@ -31,6 +42,10 @@ interface ReferenceCheckOptions {
    * too. `undefined`: it is not configured any more.
    */
   readonly baseUrlOf: (request: Pick<VideoRequest, 'service'>) => string | undefined;
+  /** Returns the largest file of {@link KEPT_ORIGIN}, in bytes, that can be given to the service of a request. Default: 0. */
+  readonly keptBytesOf?: (request: Pick<VideoRequest, 'service'>, kind: MediaKind) => number;
+  /** Returns the size of a file of {@link KEPT_ORIGIN}, in bytes; `undefined`: it is not there. */
+  readonly sizeOf?: (address: string) => Promise<number | undefined>;
   /** Public URL of the bot, which serves relayed files. */
   readonly publicUrl?: string | undefined;
   readonly clock: Clock;
@@ -68,7 +83,7 @@ type Verdict = 'fine' | 'unknown_host' | 'private_address';
  * times out or fails (SERVFAIL) refuses nothing: the service's own lookup may succeed.
  */
 export function createReferenceCheck(options: ReferenceCheckOptions): CheckReferences {
-  const { clock, logger, resolve = systemLookup } = options;
+  const { clock, logger, resolve = systemLookup, keptBytesOf = () => 0, sizeOf = async () => undefined } = options;
   const ownHost = options.publicUrl === undefined ? null : bareHost(new URL(options.publicUrl).hostname);
 
   const lookup = (host: string): Promise<readonly LookupAddress[] | 'unknown' | 'undecided'> => {
@@ -108,6 +123,11 @@ export function createReferenceCheck(options: ReferenceCheckOptions): CheckRefer
     const serviceHost = baseUrl === undefined ? null : bareHost(new URL(baseUrl).hostname);
     const verdicts = new Map<string, Promise<Verdict>>();
     const check = async (option: MediaKind, given: string): Promise<readonly Refusal[]> => {
+      if (isKept(given)) {
+        const most = keptBytesOf(request, option);
+        const bytes = (await sizeOf(given)) ?? 0;
+        return bytes <= most ? [] : [{ reason: 'kept_here', option, most }];
+      }
       const host = bareHost(new URL(given).hostname);
       const verdict = verdicts.get(host) ?? judge(host, serviceHost);
       verdicts.set(host, verdict);

@@ -178,8 +178,7 @@ interface Task {
 }
 
 /** Starts a fake of Ark, and of the storage of its clips. @param now its clock. Default: the machine's */
-export async function startArk(now: () => number = Date.now): Promise<FakeArk> {
-  const clip = fakeClip(50_000);
+export async function startArk(now: () => number = Date.now, clip = fakeClip(50_000)): Promise<FakeArk> {
   const tasks = new Map<string, Task>();
   const refusals: HttpReply[] = [];
   const lists: HttpReply[] = [];

@@ -12,6 +12,7 @@ import { Relay } from '#src/media/relay.ts';
 import { createMetrics } from '#src/metrics/metrics.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
+import { fileLinks } from '#test/fakes/file-links.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { FakePlatform } from '#test/fakes/platform.ts';
@@ -58,7 +59,8 @@ it('the app runs the periodic jobs of its features and platforms, and releases t
     store,
     catalog: () => catalog,
     links: null,
-    relay: new Relay({ links: null, store, dataDir, logger }),
+    fileLinks: fileLinks(clock, null),
+    relay: new Relay({ links: fileLinks(clock, null), store, dataDir, logger }),
     services: () => [{ baseUrl: 'http://127.0.0.1:9', token: 'sk-none' }],
     ffmpeg: null,
     platforms: [{ name: 'fake', title: 'Fake', open: async () => adapter, checks: async () => [] }],

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { runChecks } from '#src/doctor/diagnosis.ts';
-import { checkReachability, type Network } from '#src/doctor/reachability.ts';
+import { checkReachability, type Network, needingPublicUrl } from '#src/doctor/reachability.ts';
+import { parseCatalog } from '#src/videos/catalog.ts';
+import { modelEntry } from '#test/fakes/catalog-entries.ts';
 
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z');
 const DAY_MS = 24 * 3_600_000;
@@ -16,9 +18,10 @@ interface World {
   readonly address?: string | null;
   readonly certificate?: { readonly validToMs: number; readonly problem: string | null };
   readonly publicUrl?: string;
+  readonly needing?: readonly string[];
 }
 
-function check({ pages = {}, address = '93.184.216.34', certificate, publicUrl = PUBLIC }: World) {
+function check({ pages = {}, address = '93.184.216.34', certificate, publicUrl = PUBLIC, needing = [] }: World) {
   const network: Network = {
     fetch: async (url) => {
       const page = pages[url instanceof Request ? url.url : `${url}`];
@@ -31,7 +34,7 @@ function check({ pages = {}, address = '93.184.216.34', certificate, publicUrl =
     now: () => NOW_MS,
   };
   const links = publicUrl === '' ? {} : { links: { publicUrl, secret: 'secret' } };
-  const run = () => checkReachability({ http: HTTP, ...links }, network);
+  const run = () => checkReachability({ http: HTTP, ...links }, needing, network);
   return runChecks([{ subject: 'PUBLIC_URL', run }], systemClock, 60_000);
 }
 
@@ -62,6 +65,34 @@ describe('the bot', () => {
 });
 
 describe('PUBLIC_URL', () => {
+  it('says what is not possible without it', async () => {
+    const [, all] = await check({ publicUrl: '' });
+    expect(all).toMatchObject({
+      level: 'ok',
+      found: expect.stringContaining('images from the chat go to every model'),
+    });
+    const [, some] = await check({ publicUrl: '', needing: ['Swift 1', 'Reel 2'] });
+    expect(some?.found).toContain('can’t be given to Swift 1, Reel 2');
+  });
+
+  it('is needed for the models with images whose service takes none in a request', () => {
+    const none = { min: 0, max: 0 };
+    const media = { image: { min: 0, max: 1 }, audio: none, video: none };
+    const models = [
+      modelEntry('plain', { service: 'own', media }),
+      modelEntry('inline', { service: 'fal', media }),
+      modelEntry('blind', { service: 'own' }),
+    ];
+    const catalog = parseCatalog({ models });
+    const at = { baseUrl: 'https://a.example', token: 'sk' };
+    const services = [
+      { ...at, name: 'own', dialect: 'v1-videos' },
+      { ...at, name: 'fal', dialect: 'fal' },
+    ];
+    expect(needingPublicUrl(catalog, services)).toEqual(['plain']);
+    expect(needingPublicUrl(catalog, [])).toEqual([]);
+  });
+
   it('is fine where it leads to a bot, as far as that can be known here', async () => {
     const found = await check({ pages: { ...RUNNING, [`${PUBLIC}/healthz`]: OK } });
     expect(found.map(({ level }) => level)).toEqual(['ok', 'ok', 'ok']);

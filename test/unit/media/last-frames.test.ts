@@ -7,6 +7,7 @@ import { createTakeLastFrame } from '#src/media/ffmpeg.ts';
 import { LastFrames } from '#src/media/last-frames.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
+import { fileLinks } from '#test/fakes/file-links.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { FFMPEG, lastFrameHash, makeShot } from '#test/fakes/shots.ts';
 import { NOON_MS, newTask } from '#test/fakes/tasks.ts';
@@ -27,7 +28,8 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 function framesOf(tasks: ReadonlyMap<TaskId, Task>, take = createTakeLastFrame(FFMPEG), maxFiles?: number): LastFrames {
   return new LastFrames({
     takeLastFrame: take,
-    links,
+    links: fileLinks(clock, links),
+    reaches: () => true,
     repository: { get: async (id) => tasks.get(id) },
     clips: { find: async ({ clip }) => clip },
     storage: new FolderStorage(dir),
@@ -124,12 +126,14 @@ it('leaves none of a clip that was removed meanwhile, although its file is still
   expect(await readdir(dir)).toEqual(['a.mp4']);
 });
 
-it('names what is missing', () => {
+it('names what is missing, at any service or at that of a request', () => {
   const of = { repository: { get: async () => undefined }, clips: { find: async () => undefined } };
-  const storage = new FolderStorage(dir);
-  expect(new LastFrames({ ...of, storage, links: null, takeLastFrame: null }).missing).toEqual([
-    'ffmpeg',
-    'public_url',
-  ]);
-  expect(new LastFrames({ ...of, storage, links, takeLastFrame: createTakeLastFrame(FFMPEG) }).missing).toEqual([]);
+  const shared = { ...of, storage: new FolderStorage(dir), links: fileLinks(clock, null) };
+  const lacking = new LastFrames({ ...shared, reaches: () => false, takeLastFrame: null });
+  expect(lacking.missing()).toEqual(['ffmpeg', 'public_url']);
+  const takeLastFrame = createTakeLastFrame(FFMPEG);
+  const frames = new LastFrames({ ...shared, reaches: (at) => at?.service !== 'plain', takeLastFrame });
+  expect(frames.missing()).toEqual([]);
+  expect(frames.missing({ service: 'fal' })).toEqual([]);
+  expect(frames.missing({ service: 'plain' })).toEqual(['public_url']);
 });

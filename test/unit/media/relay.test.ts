@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SignedLinks } from '#src/media/clip-links.ts';
+import { FileLinks, SignedLinks } from '#src/media/clip-links.ts';
 import { isRelayed, RELAY_BOUNDS, Relay } from '#src/media/relay.ts';
 import type { RelayBounds } from '#src/media/relay-folder.ts';
+import { fileLinks } from '#test/fakes/file-links.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 
@@ -43,8 +44,7 @@ beforeEach(async () => {
   const links = new SignedLinks({ publicUrl, secret: 'a secret of this test', clock });
   bounded = (bounds) =>
     new Relay({
-      links,
-      publicUrl,
+      links: fileLinks(clock, links),
       store: new MemoryStore(),
       dataDir,
       logger: pino({ level: 'silent' }),
@@ -113,8 +113,7 @@ it('fetches a file that another replica stored with its token, without storing t
   const links = new SignedLinks({ publicUrl, secret: 'a secret of this test', clock });
   const replica = (name: string): Relay => {
     const made = new Relay({
-      links,
-      publicUrl,
+      links: fileLinks(clock, links),
       store,
       dataDir: join(dataDir, name),
       logger: pino({ level: 'silent' }),
@@ -129,10 +128,51 @@ it('fetches a file that another replica stored with its token, without storing t
   expect(JSON.stringify(await store.keyv('relayed_files').get(id))).not.toContain('xoxb');
 });
 
-it('offers nothing where links are off', () => {
-  const off = new Relay({ links: null, store: new MemoryStore(), dataDir, logger: pino({ level: 'silent' }) });
-  expect(off.offer(file(''))).toBeNull();
-  expect(fetches).toBe(0);
+describe('without a public address', () => {
+  const relayAt = (most: readonly number[], links = fileLinks(clock, null), store = new MemoryStore()): Relay =>
+    new Relay({ links, keptImageBytes: () => most, store, dataDir, logger: pino({ level: 'silent' }) });
+
+  it.each([
+    ['no service takes its bytes', []],
+    ['one of two services does not', [0, 1_000]],
+    ['it is too large for one of them', [8, 1_000]],
+  ])('offers none where %s', (_why, most) => {
+    expect(relayAt(most).offer({ ...file(''), bytes: 9 })).toBeNull();
+    expect(fetches).toBe(0);
+  });
+
+  it('offers no file but an image', () => {
+    expect(relayAt([1_000]).offer({ ...file(''), contentType: 'audio/mpeg', bytes: 9 })).toBeNull();
+  });
+
+  it('keeps an image for the services that take its bytes, under an address that leads nowhere', async () => {
+    expect(await relayAt([0]).keep(file(''))).toBeNull();
+    const own = relayAt([0, 1_000]);
+    const url = (await own.keep(file(''))) ?? '';
+    expect(new URL(url).host).toBe('kept.dailies.invalid');
+    expect(await own.fileOf(url)).toMatchObject({ bytes: 9, contentType: 'image/png' });
+    expect(own.reaches()).toBe(true);
+    for (const forged of [url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')), url.replace('relay-', 'relay-0')])
+      expect(await own.fileOf(forged)).toBeUndefined();
+    await own.remove(url);
+    expect(await own.fileOf(url)).toBeUndefined();
+  });
+
+  it('knows its addresses once there is one, and makes public ones of them', async () => {
+    const store = new MemoryStore();
+    const url = (await relayAt([1_000], fileLinks(clock, null), store).keep(file(''))) ?? '';
+    const links = new SignedLinks({ publicUrl, secret: 'a secret of this test', clock });
+    const later = relayAt([0], fileLinks(clock, links), store);
+    expect(await later.fileOf(url)).toMatchObject({ bytes: 9 });
+    expect(later.renew(url)).toMatch(new RegExp(`^${publicUrl}/media/relay-`));
+  });
+
+  it('has one key for all replicas, which nobody else knows', async () => {
+    const store = new MemoryStore();
+    const [one, other] = await Promise.all([FileLinks.open(store, clock, null), FileLinks.open(store, clock, null)]);
+    expect(other.idIn(one.sign('relay-1'))).toEqual({ id: 'relay-1', isExpired: false });
+    expect((await FileLinks.open(new MemoryStore(), clock, null)).idIn(one.sign('relay-1'))).toBeNull();
+  });
 });
 
 describe('the limits', () => {

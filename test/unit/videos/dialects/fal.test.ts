@@ -9,6 +9,7 @@ import type { VideoClientOptions } from '#src/videos/client.ts';
 import { FAL } from '#src/videos/dialects/fal/index.ts';
 import { DIALECTS } from '#src/videos/dialects/registry.ts';
 import { type Model, secondsOffered } from '#src/videos/model.ts';
+import { KEPT_ORIGIN } from '#src/videos/references/addresses.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
 import type { CreateOutcome, UpstreamId, UpstreamTask, VideoService } from '#src/videos/service.ts';
 import { detail, FAL_KEY, type FakeFal, falProblems, startFal } from '#test/fakes/services/fal.ts';
@@ -45,6 +46,21 @@ function clientAt(baseUrl: string, options: Partial<VideoClientOptions> = {}): V
 
 const create = (client: VideoService, request = KLING) => createTask(client, request);
 const accepted = (client: VideoService, request = KLING) => acceptedTask(client, request);
+
+it.each([
+  ['is not there any more', undefined],
+  ['is larger than a request may hold', 6 * 1024 ** 2 + 1],
+])('an order with a kept image that %s is refused unsent', async (_what, bytes) => {
+  const fal = await start();
+  const file = bytes === undefined ? undefined : { path: '/nowhere', bytes, contentType: 'image/png' };
+  const client = clientAt(fal.queue.baseUrl, { fileOf: async () => file });
+  const outcome = await create(client, order('kling-2.5-turbo-image', {}, [`${KEPT_ORIGIN}/media/relay-1`]));
+  expect(outcome).toMatchObject({
+    kind: 'refused',
+    error: { code: 'bad_request', words: expect.stringContaining('too large') },
+  });
+  expect(fal.queue.requests).toEqual([]);
+});
 
 describe('a request', () => {
   interface Order {

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import type { Resolve } from '#src/videos/addresses.ts';
-import { createReferenceCheck, splitAddresses } from '#src/videos/references/addresses.ts';
+import { createReferenceCheck, KEPT_ORIGIN, splitAddresses } from '#src/videos/references/addresses.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 describe('splitAddresses', () => {
@@ -106,6 +106,22 @@ describe('the hosts of reference media', () => {
   it('are accepted where no DNS lookup succeeds, except reserved names', async () => {
     expect(await reasonsOf({ hasNetwork: false }, 'https://typo.test/1.png')).toEqual([]);
     expect(await reasonsOf({ hasNetwork: false }, 'https://nowhere.invalid/1.png')).toEqual(['unknown_host']);
+  });
+
+  it.each([
+    ['image', 1_000, []],
+    ['image', 1_001, [{ reason: 'kept_here', option: 'image', most: 1_000 }]],
+    ['audio', 1, [{ reason: 'kept_here', option: 'audio', most: 0 }]],
+  ] as const)('may be this bot, where the service takes its files: %s of %i bytes', async (kind, bytes, refusals) => {
+    const check = createReferenceCheck({
+      baseUrlOf: () => 'https://service.test',
+      keptBytesOf: (_request, of) => (of === 'image' ? 1_000 : 0),
+      sizeOf: async () => bytes,
+      clock: new ManualClock(),
+      logger: pino({ level: 'silent' }),
+    });
+    const media = { image: [], audio: [], video: [], [kind]: [`${KEPT_ORIGIN}/media/relay-1`] };
+    expect(await check({ media })).toEqual(refusals);
   });
 
   it('are looked up once each, and reported for every URL', async () => {

@@ -80,7 +80,7 @@ it.each([
 });
 
 it('has a modal of a paragraph and four selects, with the text that was written', () => {
-  const reply = storyboardForm({ catalog: () => CATALOG, frames: { missing: ['ffmpeg'] } }, null, {
+  const reply = storyboardForm({ catalog: () => CATALOG, frames: { missing: () => ['ffmpeg'] } }, null, {
     script: 'a fox\nit runs',
   });
   if (reply.kind !== 'form') throw new TypeError('no form');

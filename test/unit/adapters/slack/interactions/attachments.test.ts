@@ -16,8 +16,8 @@ const PICTURE = Buffer.from('a picture of a fox');
 let house: SlackHouse;
 let slack: FakeSlack;
 
-const start = async (hasLinks: boolean): Promise<void> => {
-  house = await SlackHouse.start({ hasLinks });
+const start = async (hasLinks: boolean, keptImageBytes = 0): Promise<void> => {
+  house = await SlackHouse.start({ hasLinks, keptImageBytes });
   slack = house.slack;
 };
 
@@ -47,7 +47,9 @@ const kept = async (address: string): Promise<Buffer> => {
 };
 
 const addressIn = (what: unknown): string => {
-  const found = /https:\/\/dailies\.example\/media\/\S+?(?=["\s]|$)/.exec(JSON.stringify(what))?.[0];
+  const found = /https:\/\/(?:dailies\.example|kept\.dailies\.invalid)\/media\/\S+?(?=["\s]|$)/.exec(
+    JSON.stringify(what),
+  )?.[0];
   if (found === undefined) throw new TypeError(`no address of ours in ${JSON.stringify(what)}`);
   return found.replace(/\\?"$/, '');
 };
@@ -64,8 +66,21 @@ describe('reference files', () => {
     expect(JSON.stringify(house.bot.heard)).not.toContain('files-pri');
   });
 
-  it('can be uploaded in modals', async () => {
-    await start(true);
+  it('are kept without a public URL for services that take the bytes of an image', async () => {
+    await start(false, 1_000_000);
+    const file = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    slack.people.mention('make it run', { files: [file] });
+    const { files } = await house.heard();
+    const [address = ''] = Object.values(files ?? {}).flat();
+    expect(address).toMatch(/^https:\/\/kept\.dailies\.invalid\/media\/relay-\S+$/);
+    expect(await kept(address)).toEqual(PICTURE);
+  });
+
+  it.each([
+    ['a public URL', true, 0],
+    ['services that take the bytes', false, 1_000_000],
+  ])('can be uploaded in modals, with %s', async (_what, hasLinks, most) => {
+    await start(hasLinks, most);
     house.bot.reply = FORM;
     slack.people.slash('/video');
     const view = await formShown();

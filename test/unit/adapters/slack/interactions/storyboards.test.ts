@@ -69,7 +69,7 @@ it('keeps the lines of a typed storyboard', async () => {
 });
 
 it('has a form with selects, whose values are submitted', async () => {
-  house.bot.reply = storyboardForm({ catalog: () => CATALOG, frames: { missing: ['ffmpeg'] } }, null, {
+  house.bot.reply = storyboardForm({ catalog: () => CATALOG, frames: { missing: () => ['ffmpeg'] } }, null, {
     script: 'a fox',
     aspect: '9:16',
   });
