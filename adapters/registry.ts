@@ -39,12 +39,15 @@ export function configuredPlatforms({ playground, platforms }: Config): readonly
   const enabled = ENTRIES.filter(({ config }) => config.name in platforms);
   return [
     ...(playground.isOn ? [PLAYGROUND] : []),
-    ...enabled.map(({ config: { name, title }, open, checks }) => ({
-      name,
-      title,
-      open: (deps: AdapterDeps) => open(platforms[name], deps),
-      checks: (deps: CheckDeps) => checks(platforms[name], deps),
-    })),
+    ...enabled.map((entry) => {
+      const { name, title } = entry.config;
+      return {
+        name,
+        title,
+        open: (deps: AdapterDeps) => entry.open(platforms[name], deps),
+        checks: (deps: CheckDeps) => entry.checks(platforms[name], deps),
+      };
+    }),
   ];
 }
 
