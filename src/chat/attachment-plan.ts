@@ -186,6 +186,11 @@ export function hasCode(thrown: unknown, code: ErrorCode): thrown is DailiesErro
   return thrown instanceof DailiesError && thrown.code === code;
 }
 
+/** Returns whether an error says that a message is deleted, or that the bot may not change it any more. */
+export function isUnchangeable({ code }: DailiesError): boolean {
+  return code === 'message_gone' || code === 'missing_permission';
+}
+
 /** Handles the error of a call for a message: returns nothing for one that is gone, and throws everything else. */
 export function unlessGone(thrown: unknown): undefined {
   if (!hasCode(thrown, 'message_gone')) throw thrown;

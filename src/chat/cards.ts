@@ -150,14 +150,19 @@ export class Cards {
     return card.shown === this.#fingerprint(subject, view);
   }
 
-  /** Shows a view in a card, and records that. @throws DailiesError as {@link Platform.edit} */
+  /** Shows a view in a card, and records that, or that its message is deleted. @throws DailiesError as `Platform.edit` */
   async edit(
     { id, origin }: Posted,
     { message, view, lock }: { readonly message: MessageRef; readonly view: TaskView; readonly lock: MessageLock },
     urgency: 'progress' | 'final' = 'final',
   ): Promise<void> {
     lock.assertHeld();
-    await this.#options.platformOf({ origin }).edit(message, origin, view, urgency);
+    try {
+      await this.#options.platformOf({ origin }).edit(message, origin, view, urgency);
+    } catch (thrown) {
+      if (hasCode(thrown, 'message_gone')) await this.gone(id);
+      throw thrown;
+    }
     await this.shown({ id, origin }, view);
   }
 

@@ -2,7 +2,7 @@ import { collection, type Versioned } from '../engine/index.ts';
 import { asDailiesError, type ErrorCode } from '../errors.ts';
 import { type Origin, pseudonymsIn, type Task, type TaskId, withoutPerson } from '../tasks/index.ts';
 import { keyOfTeam, type TeamKey } from '../teams/index.ts';
-import { hasCode } from './attachment-plan.ts';
+import { hasCode, isUnchangeable } from './attachment-plan.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice } from './notices/views.ts';
 import type { ChatParts } from './parts.ts';
@@ -59,8 +59,6 @@ export interface About {
 
 type Options = Pick<ChatParts, 'store' | 'platformOf' | 'logger'>;
 
-/** Errors of a message that cannot be edited any more. */
-const GONE: ReadonlySet<ErrorCode> = new Set(['message_gone', 'missing_permission']);
 /** Errors after which a message is posted without its files. */
 const FILE_REFUSALS: ReadonlySet<ErrorCode> = new Set(['too_large', 'missing_permission']);
 
@@ -123,7 +121,7 @@ export class Posts {
       const err = asDailiesError(thrown, `editing post ${posted.key}`);
       if (err.retryable) throw err;
       const about = { event: 'message_kept', task: task.id, key: posted.key, err };
-      const level = GONE.has(err.code) ? 'info' : 'warn';
+      const level = isUnchangeable(err) ? 'info' : 'warn';
       logger[level](about, 'a message about a task stays as it is: it is deleted, or the bot may not change it');
     }
     if (isRecorded) await this.record(task, { ...posted, shown, ...(view.kind === 'approval' ? { view } : {}) });

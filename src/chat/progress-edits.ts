@@ -3,6 +3,7 @@ import type { CancelTimer } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
 import { isContentRemoved, retryFingerprint, type StepRetry, sinceMs, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamTask } from '../videos/index.ts';
+import { isUnchangeable } from './attachment-plan.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
 import { setCardId, setOfCard } from './sets/set-view.ts';
@@ -176,16 +177,14 @@ export class ProgressEdits {
   }
 
   async #edit(id: TaskId): Promise<EditResult> {
-    const { cards, locks, logger } = this.#options;
+    const { locks, logger } = this.#options;
     try {
       const edited = await locks.run(id, 'message', (lock) => this.#editLocked(id, lock));
       const lockedMs = Math.max(this.#options.editIntervalMs, LOCKED_RETRY_MS);
       return edited ?? { isShown: false, pauseMs: lockedMs };
     } catch (thrown) {
       const error = asDailiesError(thrown, `editing the message of task ${id}`);
-      // Without the store, the next edit finds the message gone once more.
-      const isGone = error.code === 'message_gone' && (await settles(cards.gone(id)));
-      if (isGone || error.code === 'missing_permission') this.#muted.set(id, true);
+      if (isUnchangeable(error)) this.#muted.set(id, true);
       logger.debug({ event: 'progress_edit_failed', task: id, err: error }, 'failed to edit the progress of a task');
       const pauseMs = Math.max(this.#options.editIntervalMs, error.retryAfterMs ?? FAILED_RETRY_MS);
       return { isShown: false, pauseMs };
@@ -223,11 +222,4 @@ function nextChangeMs(view: TaskView, deadlineMs: number): number {
   const longer = view.usual === null || view.longerThanUsual ? Number.POSITIVE_INFINITY : view.usual.toMs;
   const overdue = view.overdue === null ? deadlineMs : Number.POSITIVE_INFINITY;
   return Math.min(longer, overdue);
-}
-
-function settles(work: Promise<void>): Promise<boolean> {
-  return work.then(
-    () => true,
-    () => false,
-  );
 }

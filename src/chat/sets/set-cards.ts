@@ -12,7 +12,7 @@ import {
   type Task,
   type TaskId,
 } from '../../tasks/index.ts';
-import { hasCode, unlessGone } from '../attachment-plan.ts';
+import { isUnchangeable, unlessGone } from '../attachment-plan.ts';
 import { type CardSubject, isOutcome } from '../cards.ts';
 import { comparisonViewOf } from '../comparisons/comparison-view.ts';
 import type { MessageLock } from '../message-lock.ts';
@@ -188,11 +188,10 @@ export class SetCards {
       await cards.edit(card, { message, view, lock });
       return true;
     } catch (thrown) {
+      const error = asDailiesError(thrown, `editing card ${card.id}`);
       // Its clips go to its requester, and do not wait for a card that the bot may not change any more.
-      if (hasCode(thrown, 'missing_permission')) return false;
-      if (!hasCode(thrown, 'message_gone')) throw asDailiesError(thrown, `editing card ${card.id}`);
-      await cards.gone(card.id);
-      return false;
+      if (isUnchangeable(error)) return false;
+      throw error;
     }
   }
 
