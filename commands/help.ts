@@ -10,7 +10,7 @@ import {
 import type { Caller, Command, GivenOptions, OptionDeclaration, OptionFields } from './bot-port.ts';
 import { nearest } from './input/closest-match.ts';
 import { optionValue } from './input/options.ts';
-import { commandName, permittedCommands } from './input/permitted-commands.ts';
+import { commandName, permittedCommands, withoutAdministration } from './input/permitted-commands.ts';
 import { privately, refused, type SteeringHint, type Subcommand } from './input/subcommand.ts';
 import { parseText } from './input/text.ts';
 import { administratorsOnly } from './sentences/access.ts';
@@ -166,12 +166,6 @@ function closingLine(fields: OptionFields | undefined): Line {
   return ['Options are typed as ', { code: '--seconds 6' }, '. ', ...more, ` ${reactions}`];
 }
 
-/** Returns a command without its options for administrators. */
-function withoutAdministration(command: Command): Command {
-  if (command.isAdministrative === undefined) return command;
-  return { ...command, options: command.options.filter(({ isAdministrative }) => isAdministrative !== true) };
-}
-
 function usageOf(command: Command, fields: OptionFields | undefined): string {
   return withOptions(
     command,
@@ -195,7 +189,7 @@ function withOptions(
 function commandBlocks(command: Command, subject: HelpSubject): readonly (Block | Line)[] {
   const { commands, fields } = subject;
   const create = commands.find(({ name }) => name === 'create');
-  if (command === create) {
+  if (command.name === 'create') {
     const hasStyles = allowedStyles(subject.catalog).length > 0;
     const usable = command.options.filter(({ autocomplete }) => autocomplete !== 'style' || hasStyles);
     const words = facts(...usable.map((option) => optionWords(option, subject)));

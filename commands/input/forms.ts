@@ -40,8 +40,7 @@ import {
   takesChoices,
 } from '../sentences/settings.ts';
 import { submitBoard } from '../storyboard/board.ts';
-import { orderEntered } from '../storyboard/order-script.ts';
-import { sharedIn } from '../storyboard/script.ts';
+import { orderEntered, sharedIn } from '../storyboard/script.ts';
 import { field, formId, formReply, parseForm } from '../ui/form-ids.ts';
 import { type BotPorts, refused } from './subcommand.ts';
 import { taskHere } from './task-lookup.ts';

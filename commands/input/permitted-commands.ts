@@ -19,13 +19,12 @@ export async function permittedCommands(
   const refusal = await mayNotCreateHere(ports, caller).catch(() => null);
   const permitted = commands
     .filter((command) => mayRun(caller, command) && (refusal === null || command.buys !== true))
-    .map((command) => commandFor(caller, command));
+    .map((command) => (caller.mayAdminister ? command : withoutAdministration(command)));
   return { commands: permitted, refusal };
 }
 
-/** Returns a command as a caller may use it: without the options that are for administrators only. */
-function commandFor({ mayAdminister }: Caller, command: Command): Command {
-  if (mayAdminister || command.isAdministrative !== 'options') return command;
+/** Returns a command without its options for administrators. */
+export function withoutAdministration(command: Command): Command {
   return { ...command, options: command.options.filter(({ isAdministrative }) => isAdministrative !== true) };
 }
 

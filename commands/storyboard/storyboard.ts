@@ -5,8 +5,7 @@ import { type BotPorts, refused, type Subcommand } from '../input/subcommand.ts'
 import { draftOf } from '../orders/offers.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { chainNeeds } from './chain.ts';
-import { orderScript } from './order-script.ts';
-import { SHARED_OPTIONS, sharedIn, sharedOptions, splitScript } from './script.ts';
+import { orderScript, SHARED_OPTIONS, sharedIn, sharedOptions, splitScript } from './script.ts';
 
 const declaration: Command = {
   name: 'storyboard',

@@ -16,7 +16,7 @@ const CALLERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'button retry and reaction of a set: sets.test.ts; button retry of a board with outdated shots: chain.test.ts',
     'commands/comparisons/remake.ts': 'button remake: comparisons.test.ts',
     'commands/input/forms.ts': 'forms create, edit, fix',
-    'commands/storyboard/order-script.ts': 'command and form storyboard: storyboard.test.ts',
+    'commands/storyboard/script.ts': 'command and form storyboard: storyboard.test.ts',
   },
   orderDraft: {
     'commands/create.ts': 'command create, texts, button run',
