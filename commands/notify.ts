@@ -100,9 +100,12 @@ async function start(ports: BotPorts, caller: Caller, { channel, who }: NotifyCh
   const whose = who ?? 'everyone';
   const rights = await rightsIn(ports, caller, channel);
   if (!rights.view) return refused(CHANNEL_UNKNOWN);
-  if (!rights.post) return refused(MAY_NOT_POST);
+  if (!rights.post) return refused('You can’t post in that channel, so I can’t post there for you.');
   const isOwn = whose !== 'everyone' && whose.id === user.id;
-  if (!isOwn && !rights.manage) return refused(MANAGERS_ONLY);
+  if (!isOwn && !rights.manage)
+    return refused(
+      'Only someone who manages a channel can have other people’s clips announced in it. To get a direct message instead, use the option “direct”.',
+    );
   const place = { team, channel, address: channel === caller.channel ? address : {} };
   const lacking = await ports.chat.platform(platform).missingRight(place, 'words');
   if (lacking !== null)
@@ -112,10 +115,12 @@ async function start(ports: BotPorts, caller: Caller, { channel, who }: NotifyCh
 
 async function startDirect(ports: BotPorts, caller: Caller, { channel, who }: NotifyChange): Promise<Reply> {
   const { platform, team, user, address } = caller;
-  if (!ports.chat.platform(platform).limits.hasDirectMessages) return refused(DIRECT_UNAVAILABLE);
+  if (!ports.chat.platform(platform).limits.hasDirectMessages)
+    return refused('There are no direct messages here. Leave out “direct”.');
   if (!(await rightsIn(ports, caller, channel)).view) return refused(CHANNEL_UNKNOWN);
   const place = { team, channel, address: channel === caller.channel ? address : {} };
-  if ((await ports.chat.audienceAt(platform, place)) === 'channel') return refused(PRIVATE_STAYS);
+  if ((await ports.chat.audienceAt(platform, place)) === 'channel')
+    return refused('Clips from a private channel are announced only in that channel.');
   const direct = await ports.chat.platform(platform).directChannel({ ...place, address }, user.id);
   return add(ports, caller, { platform, team, channel: direct, from: channel, who: who ?? 'everyone', by: user });
 }
@@ -140,7 +145,8 @@ async function stop(ports: BotPorts, caller: Caller, { channel, who, isDirect }:
   const kept = (await ports.subscriptions.list(platform, team)).some(
     (one) => one.from === undefined && isSelected(one),
   );
-  if (removed.length === 0 && kept) return refused(MANAGERS_STOP);
+  if (removed.length === 0 && kept)
+    return refused('Only the person who turned this on, or someone who manages the channel, can turn it off.');
   return overview(ports, caller, { kind: 'removed', removed, channel });
 }
 
@@ -257,14 +263,3 @@ function subscriptionWords({ who, channel, from }: Subscription): Line {
 // Refusals of `/video notify`, as plain text.
 
 const CHANNEL_UNKNOWN = 'I can’t find that channel.';
-
-const MAY_NOT_POST = 'You can’t post in that channel, so I can’t post there for you.';
-
-const MANAGERS_ONLY =
-  'Only someone who manages a channel can have other people’s clips announced in it. To get a direct message instead, use the option “direct”.';
-
-const MANAGERS_STOP = 'Only the person who turned this on, or someone who manages the channel, can turn it off.';
-
-const PRIVATE_STAYS = 'Clips from a private channel are announced only in that channel.';
-
-const DIRECT_UNAVAILABLE = 'There are no direct messages here. Leave out “direct”.';

@@ -13,7 +13,10 @@ export const gallery: Subcommand = {
   run: async ({ gallery: { linkFor } }, caller) => {
     const { platform, team, channel, address, user, isExternal = false } = caller;
     const link = await linkFor({ platform, team, channel, address, user, isExternal });
-    if (link === null) return refused(NO_GALLERY);
+    if (link === null)
+      return refused(
+        'The gallery needs an address at which browsers reach me, and I have none. Ask the operator to set PUBLIC_URL.',
+      );
     const { url, expiresAtMs } = link;
     const card = layOut([
       [{ link: url, label: 'Open your gallery' }],
@@ -26,6 +29,3 @@ export const gallery: Subcommand = {
     return privately(card);
   },
 };
-
-const NO_GALLERY =
-  'The gallery needs an address at which browsers reach me, and I have none. Ask the operator to set PUBLIC_URL.';

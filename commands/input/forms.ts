@@ -93,7 +93,7 @@ export function storyboardForm(
       required: true,
       long: true,
       lines: true,
-      note: SHOTS_NOTE,
+      note: 'A line may end with its own options, such as --seconds 4. The price is shown before you buy.',
     }),
     ...settings.filter((one) => !isOptional(one)),
     ...optional.toSorted((one, other) => Number(other.value !== '') - Number(one.value !== '')),
@@ -334,9 +334,6 @@ const CHAIN_CHOICES = {
     { value: 'on', label: 'Each shot starts with the last frame of the one before' },
   ],
 } as const;
-
-/** Note on the field of a storyboard's shots. */
-const SHOTS_NOTE = 'A line may end with its own options, such as --seconds 4. The price is shown before you buy.';
 
 /** Discord's maximum length of a label. @see https://discord.com/developers/docs/components/reference#text-input */
 const LABEL_LENGTH = 45;

@@ -14,9 +14,6 @@ import type { Asked } from './order-context.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 import { orderedBy, orderPrice } from './what-fits.ts';
 
-/** Reply to a button of a request that is no longer stored. */
-const DRAFT_GONE = 'I no longer have this request. Send it again.';
-
 /** Returns the draft of a button if the caller may use it; otherwise the reply. */
 export async function draftFor(
   ports: BotPorts,
@@ -27,7 +24,7 @@ export async function draftFor(
   const task = await taskHere(ports, caller, draft === undefined ? id : taskIdOf(draft.key));
   if (task !== undefined) return { reply: await createdAlready(ports, caller, task) };
   if (draft === undefined || draft.platform !== caller.platform || draft.team !== caller.team)
-    return { reply: refused(DRAFT_GONE) };
+    return { reply: refused('I no longer have this request. Send it again.') };
   if (draft.by.id !== caller.user.id) return { reply: refused(mayNot(draft.by, null)) };
   return draft.isDiscarded === true ? { reply: refused(DISCARDED) } : { draft };
 }

@@ -30,12 +30,6 @@ const options: readonly OptionDeclaration[] = [
   },
 ];
 
-const LAST_FRAME_RESERVED =
-  '@last-frame stands for the last frame of the shot before, in a storyboard. Choose another name.';
-
-const NAME_RULE =
-  'A name has 1 to 32 letters from a to z, digits and hyphens, such as @mug. A hyphen is neither first nor last.';
-
 /** `/video library`: the team's reference images, which prompts use as `@mug`. */
 export const library: Subcommand = {
   declaration: {
@@ -52,8 +46,12 @@ export const library: Subcommand = {
     const name = referenceNameOf(word);
     if (!isChange(verb))
       return refused('I don’t know what to change. Write “add @mug” with an image, or “remove @mug”.');
-    if (name === null) return refused(NAME_RULE);
-    if (isLastFrame(`@${name}`)) return refused(LAST_FRAME_RESERVED);
+    if (name === null)
+      return refused(
+        'A name has 1 to 32 letters from a to z, digits and hyphens, such as @mug. A hyphen is neither first nor last.',
+      );
+    if (isLastFrame(`@${name}`))
+      return refused('@last-frame stands for the last frame of the shot before, in a storyboard. Choose another name.');
     if (verb.toLowerCase() === 'add' && MENTIONS.has(name))
       return refused('That name notifies people in a chat. Choose another one.');
     return verb.toLowerCase() === 'add'

@@ -243,15 +243,13 @@ function styleCard(style: Style, catalog: Catalog, isChanged: boolean | null): C
     heading(`Style ${name}`),
     savedLine(isChanged, { saved: 'Saved. Clips ordered from now on have it.' }),
     ...parts.map(([label, value]) => value !== undefined && labelled(label, { untrusted: value })),
-    avoid !== undefined && small(AVOID_NOTE),
-    small(DEFAULTS_NOTE),
+    avoid !== undefined &&
+      small(
+        '“Avoid” is added to the prompt as words: the video service has no negative prompt, so a model may not keep to it.',
+      ),
+    small('Model, length, aspect, resolution and images apply to orders that name none, where the model offers them.'),
   ]);
 }
-
-const AVOID_NOTE =
-  '“Avoid” is added to the prompt as words: the video service has no negative prompt, so a model may not keep to it.';
-const DEFAULTS_NOTE =
-  'Model, length, aspect, resolution and images apply to orders that name none, where the model offers them.';
 
 function noSuchStyle(given: string, styles: readonly Style[]): string {
   const names = styles.map(({ name }) => name);

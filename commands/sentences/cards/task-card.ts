@@ -90,7 +90,7 @@ function taskCard(view: TaskView): Card {
     [
       headline(view),
       ...ownLines(view),
-      view.isUnproven && small(MAY_BE_CUT_OFF),
+      view.isUnproven && small('The video service didn’t say how long this file is, so it may be cut off.'),
       approver && small('Approved by ', { person: approver }, '.'),
     ],
     {
@@ -99,9 +99,6 @@ function taskCard(view: TaskView): Card {
     },
   );
 }
-
-/** Warns of a clip that may have been cut off on its way. */
-const MAY_BE_CUT_OFF = 'The video service didn’t say how long this file is, so it may be cut off.';
 
 /** Renders a direct message in place of one that its channel did not take. */
 function awayCard({ awayFrom: _away, ...view }: TaskView, channel: string): Card {

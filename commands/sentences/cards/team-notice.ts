@@ -29,7 +29,7 @@ export function teamNoticeCard(notice: TeamNotice): Card {
     case 'export':
       return textCard(exportLine(notice));
     case 'person_export':
-      return textCard([notice.isEmpty === true ? NOTHING_STORED : PERSON_EXPORT_LINE]);
+      return textCard([notice.isEmpty === true ? 'I store nothing about you.' : PERSON_EXPORT_LINE]);
   }
 }
 
@@ -42,8 +42,6 @@ function outOfCreditSentences({ service }: { readonly service?: string }): reado
     `Top it up in the console of ${where}; nothing has to be restarted. Refused clips cost nothing: order them again with Retry.`,
   ];
 }
-
-const NOTHING_STORED = 'I store nothing about you.';
 
 const PERSON_EXPORT_LINE =
   'What I store about you, one JSON object per line: your clips with their prompts and prices, orders that you have not confirmed, your notifications, approver role and budget. Links to clips are for you: anyone who has one can open it until it expires.';
