@@ -74,7 +74,7 @@ function withoutContent(task: Task): Task {
     // The rest of it names the sums that hold its amounts.
     origin: { ...located, interaction: '', address: {} },
     // The service's words may quote the prompt.
-    ...(failure === undefined ? {} : { failure: { code: failure.code, words: null } }),
+    ...(failure === undefined ? {} : { failure: { ...failure, words: null } }),
     ...(approval === undefined ? {} : { approval: withoutRecipients(approval) }),
     ...(declined === undefined ? {} : { declined: withoutReason(declined) }),
   };

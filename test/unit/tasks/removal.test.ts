@@ -17,6 +17,7 @@ import {
   sharedIndex,
 } from '#src/tasks/indexes.ts';
 import { isTask } from '#src/tasks/record-shape.ts';
+import { recount } from '#src/tasks/recount.ts';
 import type { RemovalEvent } from '#src/tasks/removal.ts';
 import { isEnded, isFetching, phaseOf, transition } from '#src/tasks/state-machine.ts';
 import type { Person, Task, TaskEvent } from '#src/tasks/task.ts';
@@ -88,6 +89,16 @@ async function books(store: MemoryStore): Promise<unknown> {
   await rm(path);
   return { entries: entries.flat(2), csv, sums: (await Array.fromAsync(store.contents.sums())).flat() };
 }
+
+it('keeps the bill of a clip that failed', () => {
+  const cost = { amount: '12.5', currency: 'USD' };
+  const billed = presented(lived(secretive, EVENTS.send, EVENTS.accepted, { ...EVENTS.failed, cost }));
+  const entry = { state: 'settled', amount: '12.5', counted: 'settled' };
+  expect(ledgerOf(recount(billed))).toMatchObject([entry]);
+  const deleted = lived(billed, { ...REMOVE, reason: 'deleted' });
+  expect(ledgerOf(recount(deleted))).toMatchObject([entry]);
+  expect(deleted.failure).toEqual({ code: 'generation_failed', words: null, isBilled: true });
+});
 
 describe('a removal after any events', () => {
   it('leaves sums, ledger and CSV as they are, and the claim guards', async () => {
