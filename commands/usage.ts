@@ -129,7 +129,7 @@ async function showUsage(
 ): Promise<Reply> {
   const groups = new SpendGroups();
   const days = new Set<number>();
-  for await (const entries of ports.ledger.month({ ...teamOf(caller), user: who?.id }, month)) {
+  for await (const entries of ports.ledger({ ...teamOf(caller), user: who?.id }, month)) {
     // Guests and members of other organisations see the current channel only.
     for (const entry of entries)
       if (caller.isExternal !== true || entry.channel === spendChannel(caller)) {

@@ -10,7 +10,7 @@ import type { Boards } from '#src/orders/index.ts';
 import type { Forgetting } from '#src/people/index.ts';
 import type { Drafts, TaskService, VisibleScope } from '#src/pipeline/index.ts';
 import type { Cuts, Reviews } from '#src/studio/index.ts';
-import type { Ledger, LimitReached, Person, Refunds, SpendScope } from '#src/tasks/index.ts';
+import type { LedgerEntry, LedgerScope, LimitReached, Person, Refunds, SpendScope } from '#src/tasks/index.ts';
 import {
   type Actor,
   type Admin,
@@ -34,14 +34,15 @@ export interface SteeringHint {
 }
 
 export interface BotPorts {
-  readonly tasks: Omit<Pick<TaskService, keyof TaskService>, 'resume'>;
+  readonly tasks: Omit<TaskService, 'resume'>;
   readonly chat: Chat;
   readonly boards: Pick<Boards, 'get' | 'change'>;
   /** Last frames of clips, with which the next shots of storyboards start. */
   readonly frames: Pick<LastFrames, 'missing'>;
   /** Joins clips into one file. */
   readonly cuts: Pick<Cuts, 'request' | 'show' | 'tasksOf'>;
-  readonly ledger: Ledger;
+  /** Reads what was spent in a month, such as `2026-11`, in the team's time zone; in pages, oldest first, each entry once. */
+  readonly ledger: (scope: LedgerScope, month: string) => AsyncIterable<readonly LedgerEntry[]>;
   /** Posts messages besides the response, such as a file for the caller. */
   readonly notices: Pick<Notices, 'postNow'>;
   /** Requests that await a confirmation. */

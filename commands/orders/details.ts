@@ -9,6 +9,7 @@ import {
   isContentRemoved,
   type LedgerEntry,
   type LedgerState,
+  ledgerOf,
   type Task,
   type TaskState,
   typedPrompt,
@@ -32,7 +33,7 @@ import { improveButton } from './offer-cards.ts';
 import { isUndecided } from './task-actions.ts';
 
 export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
-  const { ledger, fileBehind, marksOf, clock, enhancer, chat, catalog } = ports;
+  const { fileBehind, marksOf, clock, enhancer, chat, catalog } = ports;
   if (isBlind(task)) return privately(blindDetailsCard(task));
   const { media: given, chain } = task.request;
   const place = task.takeOf ?? task.set;
@@ -42,7 +43,7 @@ export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
       : fileBehind(url);
   const media = MEDIA_KINDS.flatMap((kind) => given[kind].map(async (url) => ({ kind, url, file: await fileOf(url) })));
   const [shown, marks] = await Promise.all([Promise.all(media), marksOf(task)]);
-  const card = detailsCard(titled(catalog(), asOf(task, clock.now())), ledger.of(task), { media: shown, marks });
+  const card = detailsCard(titled(catalog(), asOf(task, clock.now())), ledgerOf(task), { media: shown, marks });
   const isImprovable = enhancer !== null && !isContentRemoved(task) && !isUndecided(task);
   const details = isImprovable ? { ...card, buttons: [improveButton(task.id)] } : card;
   if (place?.kind !== 'storyboard') return privately(details);

@@ -7,7 +7,7 @@ import { createEnhancer } from '../enhancer/index.ts';
 import { createMarksOf } from '../media/index.ts';
 import { Approvals } from '../money/index.ts';
 import { Boards } from '../orders/index.ts';
-import { createLedger, Drafts } from '../pipeline/index.ts';
+import { Drafts, ledgerPages } from '../pipeline/index.ts';
 import { STEERING } from '../sandbox/index.ts';
 import type { ClipStorage } from '../storage/index.ts';
 import { Reviews } from '../studio/index.ts';
@@ -33,7 +33,7 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
     frames: pipeline.frames,
     chat,
     cuts,
-    ledger: createLedger(store),
+    ledger: (scope, month) => ledgerPages(store, scope, month),
     notices: teamNotices.notices,
     ...money,
     drafts: new Drafts(store, clock),

@@ -4,8 +4,7 @@ export type { Lease, Leases } from './cluster/leases.ts';
 export { Membership } from './cluster/membership.ts';
 export { Topic } from './cluster/topic.ts';
 export { withLease } from './cluster/with-lease.ts';
-export type { DueJob, Job, JobRun } from './jobs/job.ts';
-export { Jobs } from './jobs/jobs.ts';
+export { type DueJob, type Job, type JobRun, Jobs } from './jobs/jobs.ts';
 export { openQueue } from './queue/open.ts';
 export {
   JOB_KINDS,
@@ -31,7 +30,7 @@ export {
   atMost,
   changeRecord,
   commitWithRetries,
-  isAsExpected,
+  merged,
   type RecordEdit,
 } from './store/compare-and-set.ts';
 export { assertNotMigrating, type Digest, migrate, type Part } from './store/migrate/migration.ts';

@@ -295,11 +295,3 @@ export interface AlertDeps {
   /** Platforms on which the deployment's operators are notified. */
   readonly operatorsOn: readonly string[];
 }
-
-/** Merges changes into one, which is applied in full or not at all. */
-export function merged(changes: readonly Change[]): Change {
-  return {
-    records: changes.flatMap(({ records }) => records),
-    index: changes.flatMap(({ index = [] }) => index),
-  };
-}

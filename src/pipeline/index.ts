@@ -6,7 +6,7 @@ export {
   deleteDraftsOf,
   type NewDraft,
 } from './drafts.ts';
-export { createLedger, ledgerEntries, ledgerPages } from './ledger-reader.ts';
+export { ledgerEntries, ledgerPages } from './ledger-reader.ts';
 export { LostCreates } from './lost-creates.ts';
 export { deliverQueue, notifyQueue, scheduleNext, serviceQueue } from './next-job.ts';
 export type { Order, SetOrder } from './order.ts';

@@ -1,6 +1,5 @@
 import { type Bounds, pagesOf, type Store } from '../engine/index.ts';
 import {
-  type Ledger,
   type LedgerEntry,
   type LedgerScope,
   ledgerKey,
@@ -46,9 +45,4 @@ export async function ledgerEntries(
   const derived = (await readTasks(store, [...ids])).flatMap(ledgerOf);
   const byKey = new Map(derived.map((entry) => [ledgerKey(entry), entry]));
   return keys.map((key, at) => found[at] ?? byKey.get(key)).filter((entry) => entry !== undefined);
-}
-
-/** Creates the reader of the entries that {@link import('../tasks/indexes.ts').toChange} writes with the tasks. */
-export function createLedger(store: Store): Ledger {
-  return { of: ledgerOf, month: (scope, month) => ledgerPages(store, scope, month) };
 }

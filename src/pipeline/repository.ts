@@ -3,11 +3,10 @@ import {
   atMost,
   type Change,
   commitWithRetries,
-  type IndexWrite,
-  isAsExpected,
+  merged,
   type RecordWrite,
   type Store,
-  type SumWrite,
+  type Versioned,
 } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import {
@@ -141,7 +140,6 @@ export class TaskRepository {
     if (first === undefined) throw new TypeError('claiming an order without a task');
     const counted = claimed.map(recount);
     const purchases = purchasesOf(counted);
-    const within = purchases.flatMap((purchase) => purchase.within);
     const original = first.retryOf === undefined ? undefined : await this.get(first.retryOf);
     const root = original === undefined ? (first.retryOf ?? null) : rootOf(original);
     let bounds = boundsOf(limits, first);
@@ -160,12 +158,10 @@ export class TaskRepository {
     if (isUnasked) return (await refused()) ?? { kind: 'refused', isUnasked };
     const attempt = async (): Promise<Attempt<Claim>> => {
       const { tasks, ...versions } = await numbered(this.#store, counted, root);
-      const change = merged(tasks.map((task) => toChange(null, task)));
+      const changes = tasks.map((task) => toChange(null, task));
       return {
         change: {
-          ...change,
-          records: [...change.records, ...judgedBy],
-          within,
+          ...changeOf(changes, { judgedBy }, purchases),
           bounds: [...bounds.map(({ bound }) => bound), ...versions.bounds],
         },
         result: { kind: 'taken', task: tasks[0] ?? first, tasks },
@@ -241,21 +237,17 @@ export class TaskRepository {
         return { result: { done: false, tasks } };
       const next = counting.map(({ after }) => after);
       const purchases = isPurchase ? purchasesOf(next) : [];
-      const change = merged(counting.map(({ before, after }) => toChange(before, after)));
-      const { records = [], judgedBy = [] } = await also(next);
+      const changes = counting.map(({ before, after }) => toChange(before, after));
+      const further = await also(next);
       const current = new Map(next.map((task) => [task.id, task]));
       return {
-        change: {
-          ...change,
-          records: [...change.records, ...records, ...judgedBy],
-          within: purchases.flatMap(({ within }) => within),
-        },
+        change: changeOf(changes, further, purchases),
         result: { done: true, tasks: tasks.map((task) => current.get(task.id) ?? task) },
         committed: () => {
           for (const { before, after, kind } of counting) this.#notify(after, kind, before);
         },
         refused: async () => {
-          if (await this.#isOutdated(judgedBy)) return { done: false, tasks, outdated: true };
+          if (await this.#isOutdated(further.judgedBy)) return { done: false, tasks, outdated: true };
           const over = await this.#firstExceeded(purchases);
           return over !== null && (await this.#areUnchanged(tasks)) ? { done: false, tasks, over } : undefined;
         },
@@ -274,15 +266,16 @@ export class TaskRepository {
     const moved = transition(task, event);
     if (moved === null) return { result: { done: false, task } };
     const next = recount(moved);
-    const within = PURCHASES.has(event.kind) ? limitsOfLast(next) : [];
-    const { records = [], judgedBy = [] } = await also(next);
+    const purchases = PURCHASES.has(event.kind) ? purchasesOf([next]) : [];
+    const further = await also(next);
+    const changes = [toChange(task, next), await this.#upstreamIds.writes(task, next)];
     return {
-      change: await this.#changeOf(task, next, { within, records: [...records, ...judgedBy] }),
+      change: changeOf(changes, further, purchases),
       result: { done: true, task: next },
       committed: () => this.#notify(next, event.kind, task),
       refused: async () => {
-        if (await this.#isOutdated(judgedBy)) return { done: false, task, outdated: true };
-        const over = await this.#overBudget(next, within);
+        if (await this.#isOutdated(further.judgedBy)) return { done: false, task, outdated: true };
+        const over = await this.#firstExceeded(purchases);
         const isUnchanged = over !== null && (await this.get(task.id))?.revision === task.revision;
         return isUnchanged ? { done: false, task, over } : undefined;
       },
@@ -309,9 +302,12 @@ export class TaskRepository {
   }
 
   /** Returns whether one of these records has changed since it was read. */
-  async #isOutdated(judgedBy: readonly RecordWrite[]): Promise<boolean> {
-    const areUnchanged = await Promise.all(judgedBy.map((record) => isAsExpected(this.#store, record)));
-    return areUnchanged.includes(false);
+  async #isOutdated(judgedBy: readonly RecordWrite[] = []): Promise<boolean> {
+    for (const { namespace, key, expected } of judgedBy) {
+      const found = await this.#store.keyv(namespace).get<Versioned>(key);
+      if (expected !== (found === undefined ? 'absent' : found.revision)) return true;
+    }
+    return false;
   }
 
   async #areUnchanged(tasks: readonly Task[]): Promise<boolean> {
@@ -329,28 +325,6 @@ export class TaskRepository {
     return null;
   }
 
-  /** Returns the change of a task, with that of its upstream id and further writes. @throws `id_taken` */
-  async #changeOf(
-    before: Task,
-    after: Task,
-    { within, records }: { readonly within: readonly BudgetLimit[]; readonly records: readonly RecordWrite[] },
-  ): Promise<Change> {
-    const ids = await this.#upstreamIds.writes(before, after);
-    const written = toChange(before, after);
-    return {
-      ...written,
-      records: [...written.records, ...ids.records, ...records],
-      index: [...(written.index ?? []), ...ids.index],
-      within,
-    };
-  }
-
-  async #overBudget(task: Task, within: readonly BudgetLimit[]): Promise<OverBudget | null> {
-    const purchase = task.money?.sends.at(-1);
-    if (purchase === undefined) return null;
-    return (await exceededLimits(this.#store, within, purchase))[0] ?? null;
-  }
-
   #notify(...change: Parameters<TaskObserver['changed']>): void {
     for (const observer of this.#observers) observer.changed(...change);
   }
@@ -362,14 +336,18 @@ function moveOf(before: Task, event: TaskEvent) {
   return { before, after: moved === null ? null : recount(moved), kind: event.kind };
 }
 
-function merged(changes: readonly Change[]) {
-  const all = { records: [] as RecordWrite[], index: [] as IndexWrite[], sums: [] as SumWrite[] };
-  for (const { records, index = [], sums = [] } of changes) {
-    all.records.push(...records);
-    all.index.push(...index);
-    all.sums.push(...sums);
-  }
-  return all;
+/** Returns changes as one, with further writes, which keeps within the limits on the purchases in it. */
+function changeOf(
+  changes: readonly Change[],
+  { records = [], judgedBy = [] }: FurtherWrites,
+  purchases: readonly JointPurchase[],
+): Change {
+  const change = merged(changes);
+  return {
+    ...change,
+    records: [...change.records, ...records, ...judgedBy],
+    within: purchases.flatMap(({ within }) => within),
+  };
 }
 
 /** Purchases of one currency and month, as one, with the limits that it has to keep within. */
@@ -393,10 +371,4 @@ function purchasesOf(tasks: readonly Task[]): readonly JointPurchase[] {
     const purchase = { ...first, ...price };
     return [{ purchase, within: limitsOn(task.origin, purchase) }];
   });
-}
-
-/** Returns the limits on a task's last purchase; none while nothing is bought. */
-function limitsOfLast({ origin, money }: Task): readonly BudgetLimit[] {
-  const purchase = money?.sends.at(-1);
-  return purchase?.counted === undefined ? [] : limitsOn(origin, purchase);
 }

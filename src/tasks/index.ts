@@ -33,7 +33,7 @@ export {
   toChange,
   UPLOADS,
 } from './indexes.ts';
-export type { Ledger, LedgerEntry, LedgerScope, LedgerState } from './ledger.ts';
+export type { LedgerEntry, LedgerScope, LedgerState } from './ledger.ts';
 export { boundsOf, type LimitReached, type Limits, NO_LIMITS, roomWithin } from './limits.ts';
 export {
   amountOf,

@@ -1,5 +1,5 @@
 import type { BookedState, SpendPart } from './money.ts';
-import type { Task, TaskId } from './task.ts';
+import type { TaskId } from './task.ts';
 
 /** State of the price of one submission. */
 export type LedgerState =
@@ -42,16 +42,6 @@ export interface LedgerEntry {
   readonly isBlind?: true;
   /** Time of the purchase: the order, or *Send again*. */
   readonly createdAtMs: number;
-}
-
-/** Reads what was spent. Entries are written with their task in one commit (`tasks/indexes.ts`). */
-export interface Ledger {
-  /**
-   * Reads the entries of a team in a month, such as `2026-11`, in its time zone; of one user where `user` is given. In
-   * pages, oldest first, each entry once.
-   */
-  month(scope: LedgerScope, month: string): AsyncIterable<readonly LedgerEntry[]>;
-  of(task: Task): readonly LedgerEntry[];
 }
 
 /** Scope of a ledger query. Without `user`: the whole team. */

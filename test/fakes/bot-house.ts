@@ -29,7 +29,6 @@ import type { VisibleScope } from '#src/pipeline/visible-history.ts';
 import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
 import { APPROVAL_TTL_MS } from '#src/tasks/approval.ts';
 import { boughtState } from '#src/tasks/chain.ts';
-import { ledgerOf } from '#src/tasks/indexes.ts';
 import type { LedgerEntry, LedgerScope } from '#src/tasks/ledger.ts';
 import type { LimitReached } from '#src/tasks/limits.ts';
 import { hasReview } from '#src/tasks/review/review.ts';
@@ -461,10 +460,7 @@ export class BotHouse implements BotPorts {
     },
   };
 
-  readonly ledger = {
-    of: ledgerOf,
-    month: (scope: LedgerScope, month: string) => this.#month(scope, month),
-  };
+  readonly ledger = (scope: LedgerScope, month: string) => this.#month(scope, month);
 
   /** Reads the entries in pages of five. */
   async *#month({ team, user }: LedgerScope, month: string): AsyncIterable<readonly LedgerEntry[]> {

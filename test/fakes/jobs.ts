@@ -1,6 +1,5 @@
 import { pino } from 'pino';
-import type { Job } from '#src/engine/jobs/job.ts';
-import { Jobs } from '#src/engine/jobs/jobs.ts';
+import { type Job, Jobs } from '#src/engine/jobs/jobs.ts';
 
 /** Runs a periodic job once. @returns whether it ran, without a failure. */
 export async function runJob(job: Job, { store, clock, logger = SILENT }: RunDeps): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Job } from '#src/engine/jobs/job.ts';
+import type { Job } from '#src/engine/jobs/jobs.ts';
 import { MemoryQueue } from '#src/engine/queue/memory/queue.ts';
 import type { JobHandler, JobKind, QueueName, WorkQueue } from '#src/engine/queue/queue.ts';
 import type { Store } from '#src/engine/store/store.ts';

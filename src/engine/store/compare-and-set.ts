@@ -1,6 +1,15 @@
 import { DailiesError } from '../../errors.ts';
 import type { Change, IndexWrite, Namespace, RecordWrite, Store, Versioned } from './store.ts';
 
+/** Returns the writes of several changes as those of one. */
+export function merged(changes: readonly Change[]): Required<Pick<Change, 'records' | 'index' | 'sums'>> {
+  return {
+    records: changes.flatMap(({ records }) => records),
+    index: changes.flatMap(({ index = [] }) => index),
+    sums: changes.flatMap(({ sums = [] }) => sums),
+  };
+}
+
 /** What one try of {@link commitWithRetries} makes of the records that it read. */
 export interface Attempt<Result> {
   /** The writes, which expect the records as they were read. Absent: there is nothing to commit. */
@@ -54,15 +63,6 @@ export async function commitWithRetries<Result>(
     if (answer !== undefined) return answer;
     if (number === limit?.tries) return limit.giveUp();
   }
-}
-
-/** Returns whether a record is still the one that a commit expects. */
-export async function isAsExpected(
-  store: Pick<Store, 'keyv'>,
-  { namespace, key, expected }: RecordWrite,
-): Promise<boolean> {
-  const found = await store.keyv(namespace).get<Versioned>(key);
-  return expected === (found === undefined ? 'absent' : found.revision);
 }
 
 /** What an edit makes of a record. */

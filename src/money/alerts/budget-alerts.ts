@@ -5,13 +5,14 @@ import {
   type Change,
   collection,
   commitWithRetries,
+  merged,
   type SumParts,
   type Versioned,
 } from '../../engine/index.ts';
 import { endOfPeriod, periodOf, startOfPeriod } from '../../period.ts';
 import { amountOf, isPseudonym, type Micros } from '../../tasks/index.ts';
 import { budgets, usedOf } from '../budgets.ts';
-import { type AlertDeps, merged, type NoticeOrder } from '../notices.ts';
+import type { AlertDeps, NoticeOrder } from '../notices.ts';
 import { paceOf } from '../pace.ts';
 import { parseSumName, type SumName } from '../sum-name.ts';
 

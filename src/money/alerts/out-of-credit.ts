@@ -1,8 +1,8 @@
-import { collection, type Versioned } from '../../engine/index.ts';
+import { collection, merged, type Versioned } from '../../engine/index.ts';
 import type { TaskObserver } from '../../pipeline/index.ts';
 import type { Task } from '../../tasks/index.ts';
 import type { TeamKey } from '../../teams/index.ts';
-import { type AlertDeps, merged, type NoticeOrder } from '../notices.ts';
+import type { AlertDeps, NoticeOrder } from '../notices.ts';
 
 /** The latest incident: a time without credit. */
 interface IncidentRecord extends Versioned {

@@ -1,11 +1,11 @@
 import type { BarChart, ReportCorrection, ReportRow, SpendReport, SpendTotals } from '../../chat/index.ts';
-import { collection, type Store, type Versioned } from '../../engine/index.ts';
+import { collection, merged, type Store, type Versioned } from '../../engine/index.ts';
 import { endOfPeriod, periodOf, previousPeriod, startOfDay, startOfPeriod } from '../../period.ts';
 import { ledgerPages } from '../../pipeline/index.ts';
 import { amountOf, type LedgerEntry, type Micros, microsOf } from '../../tasks/index.ts';
 import { keyOfTeam, type TeamKey } from '../../teams/index.ts';
 import { type Catalog, titleOf } from '../../videos/index.ts';
-import { type AlertDeps, merged } from '../notices.ts';
+import type { AlertDeps } from '../notices.ts';
 import { type MoneyState, moneyStateOf, Totals } from './spend-groups.ts';
 
 interface TeamSpend {

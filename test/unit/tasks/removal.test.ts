@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeSpendCsv } from '#src/money/reports/spend-csv.ts';
 import { tasksOfPerson } from '#src/people/tasks-of-person.ts';
-import { createLedger } from '#src/pipeline/ledger-reader.ts';
+import { ledgerPages } from '#src/pipeline/ledger-reader.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import {
   channelHistoryIndex,
@@ -79,8 +79,7 @@ async function books(store: MemoryStore): Promise<unknown> {
   const path = join(tmpdir(), `removal-${process.pid}.csv`);
   const scope = { platform: 'fake', team: 'T1' };
   const months = ['2026-11', '2026-12'];
-  const ledger = createLedger(store);
-  const entries = await Promise.all(months.map((month) => Array.fromAsync(ledger.month(scope, month))));
+  const entries = await Promise.all(months.map((month) => Array.fromAsync(ledgerPages(store, scope, month))));
   const csv: string[] = [];
   for (const month of months) {
     await writeSpendCsv(store, { ...scope, month }, path);

@@ -1,7 +1,7 @@
 import type { RedisClientType } from '@keyv/redis';
 import type { Logger } from '../../../logger.ts';
 import { UnconfirmedWrite } from './errors.ts';
-import { parseInfo, type RedisInfo, unlessForbidden } from './info.ts';
+import { parseInfo, unlessForbidden } from './info.ts';
 
 /** Timeout of WAIT, which blocks the connection meanwhile. */
 const WAIT_MS = 1_000;
@@ -55,17 +55,14 @@ export class ReplicaWatch {
   /** Checks whether a replica is connected, or was required before by this or another process. */
   async look(): Promise<void> {
     const connection = this.#client.socketEpoch;
-    const info = parseInfo((await unlessForbidden(this.#client.info('replication'))) ?? '');
-    const stored = await this.#client.get(REQUIREMENT_KEY);
-    const replicas = replicasOf(info);
-    if (replicas > 0) this.#require({ replicas });
-    else if (stored === REQUIRED) this.#require({ replicas });
-    else if (stored === WAIVED) this.#waive();
+    const { replicas, requirement } = await readReplicaState(this.#client);
+    if (replicas > 0 || requirement === REQUIRED) this.#require({ replicas });
+    else if (requirement === WAIVED) this.#waive();
     // Without a replica, a probe is written before the next change, which could not be rolled back.
     if (this.#isNeeded && replicas === 0) this.#areLost = true;
     this.#checkedConnection = connection;
     // Also when Redis lost the key: only an operator can waive the requirement.
-    if (this.#isNeeded && stored !== REQUIRED) await this.#storeRequirement();
+    if (this.#isNeeded && requirement !== REQUIRED) await this.#storeRequirement();
   }
 
   #require(seen: { readonly replicas: number }): void {
@@ -133,16 +130,9 @@ export class ReplicaWatch {
   }
 }
 
-/**
- * Counts the replicas that are connected and in sync; one that is still loading the initial snapshot does not count.
- */
-function replicasOf(info: RedisInfo): number {
-  return [...info].filter(([field, value]) => /^slave\d+$/.test(field) && value.includes('state=online')).length;
-}
-
 /** Requirement that a replica confirms every change, as Redis has it, and the replicas that could. */
 export interface ReplicaState {
-  /** Number of connected replicas that are in sync. */
+  /** Number of connected replicas that are in sync; one that is still loading the initial snapshot does not count. */
   readonly replicas: number;
   /** `null`: no replica was ever seen. */
   readonly requirement: 'required' | 'waived' | null;
@@ -150,9 +140,10 @@ export interface ReplicaState {
 
 /** Reads the requirement and the number of replicas. */
 export async function readReplicaState(client: Pick<WatchedRedis, 'info' | 'get'>): Promise<ReplicaState> {
-  const replicas = replicasOf(parseInfo((await unlessForbidden(client.info('replication'))) ?? ''));
+  const info = parseInfo((await unlessForbidden(client.info('replication'))) ?? '');
+  const online = [...info].filter(([field, value]) => /^slave\d+$/.test(field) && value.includes('state=online'));
   const stored = await client.get(REQUIREMENT_KEY);
-  return { replicas, requirement: stored === REQUIRED || stored === WAIVED ? stored : null };
+  return { replicas: online.length, requirement: stored === REQUIRED || stored === WAIVED ? stored : null };
 }
 
 /**

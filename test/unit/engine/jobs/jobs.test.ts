@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createLeases } from '#src/engine/cluster/leases.ts';
-import type { DueJob, Job } from '#src/engine/jobs/job.ts';
-import { Jobs } from '#src/engine/jobs/jobs.ts';
+import { type DueJob, type Job, Jobs } from '#src/engine/jobs/jobs.ts';
 import { DailiesError } from '#src/errors.ts';
 import { LeaseTable } from '#test/fakes/lease-table.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
