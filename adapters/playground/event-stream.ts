@@ -38,7 +38,11 @@ export class LiveStreams {
       if (event.kind === 'missed') write(HELLO);
       else if (maySee(event.message, user)) write(eventText(event));
     });
-    const stopHeartbeat = this.#startHeartbeat(write);
+    const beat = (): void => {
+      write(': still here\n\n');
+      stopHeartbeat = this.#clock.after(HEARTBEAT_MS, beat);
+    };
+    let stopHeartbeat = this.#clock.after(HEARTBEAT_MS, beat);
     this.#open.add(stream);
     stream.on('close', () => {
       unsubscribe();
@@ -53,16 +57,6 @@ export class LiveStreams {
   /** Ends every stream, so that the server can close on shutdown. */
   end(): void {
     for (const stream of this.#open) stream.end();
-  }
-
-  #startHeartbeat(write: (chunk: string) => void): () => void {
-    let cancel = this.#clock.after(HEARTBEAT_MS, beat);
-    const clock = this.#clock;
-    function beat(): void {
-      write(': still here\n\n');
-      cancel = clock.after(HEARTBEAT_MS, beat);
-    }
-    return () => cancel();
   }
 }
 

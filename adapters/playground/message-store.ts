@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Block, blocksOf, buttonsOf, type Card, type CardButton, type Line, linesOf } from '#commands/ui/card.ts';
+import { blocksOf, buttonsOf, type Card, type Line, linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import type { Clock } from '#src/clock.ts';
 import { collection, type IndexEntry, type IndexWrite, type Store, type Versioned } from '#src/engine/index.ts';
@@ -74,22 +74,6 @@ export const playgroundMessages = collection<string, Message>({
 
 /** Fields of a new message; the optional ones default to empty. */
 type NewMessage = Pick<Message, 'id' | 'channel' | 'card'> & Partial<Omit<Message, 'revision' | 'order'>>;
-
-/** Message as sent over HTTP: the fields of the public API, and more that the page needs. */
-export interface WireMessage extends Omit<Message, 'card' | 'replyTo' | 'attachments'> {
-  /** `blocks` are its layout, `lines` the same as plain lines. */
-  readonly card: Pick<Card, 'progress' | 'buttons'> & {
-    readonly blocks: readonly Block[];
-    readonly lines: readonly Line[];
-  };
-  readonly replyTo: string | null;
-  readonly replyChannel: string | null;
-  readonly text: string;
-  /** Ids of the mentioned users. */
-  readonly mentions: readonly string[];
-  readonly attachments: readonly (Attachment & { readonly url: string })[];
-  readonly buttons: readonly CardButton[];
-}
 
 /** Page of messages of a channel, oldest first. */
 interface MessagesPage {
@@ -312,12 +296,15 @@ export function maySee(message: Pick<Message, 'visibleTo'>, user: string): boole
   return message.visibleTo === null || message.visibleTo === user;
 }
 
-/** Returns the message as sent over HTTP. */
-export function toWire(message: Message): WireMessage {
+export type WireMessage = ReturnType<typeof toWire>;
+
+/** Returns the message as sent over HTTP: the fields of the public API, and more that the page needs. */
+export function toWire(message: Message) {
   const { progress, buttons } = message.card;
   const lines = linesOf(message.card);
   return {
     ...message,
+    /** `blocks` are its layout, `lines` the same as plain lines. */
     card: { blocks: blocksOf(message.card), lines, progress, buttons },
     replyTo: message.replyTo?.message ?? null,
     replyChannel: message.replyTo?.channel ?? null,
