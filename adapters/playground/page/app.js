@@ -1,6 +1,6 @@
 import { html, render } from 'htm/preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useFragment, useListener } from '#src/http/shared-page/events.js';
+import { useFragment, useListener, useLoaded } from '#src/http/shared-page/events.js';
 import { openGallery, read } from './api.js';
 import { useBoard } from './board.js';
 import { Composer } from './composer/composer.js';
@@ -155,21 +155,9 @@ function useJumps(board, channel, onMissing) {
  * free; reloads them on reconnect, for another user or channel and after a private `reply`, which may have changed them.
  */
 function useSetup(connection, { user, channel }, reply) {
-  const [setup, setSetup] = useState(NO_SETUP);
-  useEffect(() => {
-    if (connection !== 'live') return undefined;
-    let isCurrent = true;
-    read('commands', { user, channel }).then(
-      (found) => {
-        if (isCurrent) setSetup({ ...NO_SETUP, ...found });
-      },
-      () => {},
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [connection, user, channel, reply]);
-  return setup;
+  const load = () => (connection === 'live' ? read('commands', { user, channel }) : null);
+  const [setup] = useLoaded(load, [connection, user, channel, reply]);
+  return setup ?? NO_SETUP;
 }
 
 function useTitle(channel, latest, user) {

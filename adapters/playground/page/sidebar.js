@@ -8,6 +8,10 @@ const FIRST_CHANNELS = ['general', 'clips'];
 const SEARCH_FROM = 12;
 
 export function Sidebar({ channel, channels, unread, user, users, onChannel, onUser, onGallery, onConnect }) {
+  const links = [
+    { name: 'gallery', label: 'Gallery', open: onGallery },
+    { name: 'connect', label: 'Connect Discord or Slack', open: onConnect },
+  ];
   const [search, setSearch] = useState('');
   const all = [...new Set([...FIRST_CHANNELS, ...channels, channel])];
   const hasSearch = all.length >= SEARCH_FROM;
@@ -34,15 +38,14 @@ export function Sidebar({ channel, channels, unread, user, users, onChannel, onU
         )}
       </nav>
       <div class="sidebar-end">
-        <button type="button" class="plain-link gallery-link" onClick=${onGallery}>Gallery</button>
-        <button type="button" class="plain-link connect-link" onClick=${onConnect}>Connect Discord or Slack</button>
-        <${UserSwitch} user=${user} users=${users} onUser=${onUser} onGallery=${onGallery} onConnect=${onConnect} />
+        ${links.map(({ name, label, open }) => html`<button type="button" key=${name} class=${`plain-link ${name}-link`} onClick=${open}>${label}</button>`)}
+        <${UserSwitch} user=${user} users=${users} links=${links} onUser=${onUser} />
       </div>
     </aside>
   `;
 }
 
-function UserSwitch({ user, users, onUser, onGallery, onConnect }) {
+function UserSwitch({ user, users, links, onUser }) {
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState('');
   const pick = (picked) => {
@@ -76,14 +79,14 @@ function UserSwitch({ user, users, onUser, onGallery, onConnect }) {
               onInput=${(event) => setName(event.target.value)} />
             <button type="submit" class="button plain">Switch</button>
           </form>
-          <button type="button" class="plain-link gallery-narrow" onClick=${() => {
-            setOpen(false);
-            onGallery();
-          }}>Gallery</button>
-          <button type="button" class="plain-link connect-narrow" onClick=${() => {
-            setOpen(false);
-            onConnect();
-          }}>Connect Discord or Slack</button>
+          ${links.map(
+            ({ name, label, open }) => html`
+            <button type="button" key=${name} class="plain-link" onClick=${() => {
+              setOpen(false);
+              open();
+            }}>${label}</button>
+          `,
+          )}
         </div>
       `
       }

@@ -3,6 +3,92 @@ import { Emoji } from '../icons.js';
 import { elapsed, relativeTime, Time, useSeconds } from '../time.js';
 import { isPending } from './phases.js';
 
+/** Text of a card, block by block. Untrusted parts are rendered as plain text; links come from the bot alone. */
+export function Blocks({ card, clip, busy, onJump, onPress }) {
+  return html`
+    <div class="card">
+      ${card.blocks.map((block, index) => html`<${Block} key=${index} block=${block} clip=${clip} busy=${busy} onJump=${onJump} onPress=${onPress} />`)}
+    </div>
+  `;
+}
+
+function Block({ block, clip, busy, onJump, onPress }) {
+  switch (block.kind) {
+    case 'heading':
+      return html`<h2 class="heading" dir="auto"><${Line} line=${block.line} onJump=${onJump} /></h2>`;
+    case 'small':
+      return html`<p class="small" dir="auto"><${Line} line=${block.line} clip=${clip} onJump=${onJump} /></p>`;
+    case 'divider':
+      return html`<hr />`;
+    case 'table':
+      return html`<${Table} block=${block} onJump=${onJump} />`;
+    case 'item':
+      return html`<${Item} block=${block} clip=${clip} busy=${busy} onJump=${onJump} onPress=${onPress} />`;
+    default:
+      return html`<p class=${clip === null ? '' : 'status'} dir="auto"><${Line} line=${block.line} clip=${clip} onJump=${onJump} /></p>`;
+  }
+}
+
+/** Row of a title and small print, with its button at the end. A row that leads to a message is one link as a whole. */
+function Item({ block: { title, small, accessory }, busy, onJump, onPress }) {
+  const words = html`
+    <span class="item-words">
+      <span class="headline" dir="auto"><${Line} line=${title} onJump=${onJump} /></span>
+      ${small.length > 0 && html`<span class="small" dir="auto"><${Line} line=${small} onJump=${onJump} /></span>`}
+    </span>
+  `;
+  if (accessory?.message !== undefined && ![...title, ...small].some(isLink)) {
+    return html`
+      <button type="button" class="item item-link" onClick=${() => onJump(accessory.message)}>
+        ${words}<span class="item-go">${accessory.label}</span>
+      </button>
+    `;
+  }
+  return html`
+    <div class="item">
+      ${words}
+      ${accessory !== undefined && html`<${Accessory} accessory=${accessory} busy=${busy} onJump=${onJump} onPress=${onPress} />`}
+    </div>
+  `;
+}
+
+function isLink(part) {
+  return typeof part === 'object' && ('message' in part || 'channel' in part || 'link' in part);
+}
+
+function Accessory({ accessory, busy, onJump, onPress }) {
+  const { label, message } = accessory;
+  if (message === undefined) return html`<${PressButton} button=${accessory} busy=${busy} onPress=${onPress} />`;
+  return html`<button type="button" class="button plain" onClick=${() => onJump(message)}>${label}</button>`;
+}
+
+/** Button of the bot, `aria-disabled` while a press is in flight: `disabled` would drop the focus. */
+export function PressButton({ button: { id, label, style }, busy, onPress }) {
+  return html`
+    <button type="button" class=${`button ${style}`} aria-busy=${busy === id} aria-disabled=${busy !== null}
+      onClick=${() => onPress(id)}>${label}</button>
+  `;
+}
+
+function Table({ block: { columns, rows }, onJump }) {
+  return html`
+    <div class="table" role="region" aria-label=${columns.join(', ')} tabindex="0">
+      <table>
+        <thead><tr>${columns.map((name) => html`<th key=${name} scope="col">${name}</th>`)}</tr></thead>
+        <tbody>
+          ${rows.map(
+            (cells, row) => html`
+            <tr key=${row}>
+              ${cells.map((line, at) => (at === 0 ? html`<th key=${at} scope="row"><${Line} line=${line} onJump=${onJump} /></th>` : html`<td key=${at}><${Line} line=${line} onJump=${onJump} /></td>`))}
+            </tr>
+          `,
+          )}
+        </tbody>
+      </table>
+    </div>
+  `;
+}
+
 /** Emoji in the bot's texts, drawn since not every font has them. */
 const EMOJI_IN_TEXT = /(🔁|❌)/u;
 
@@ -12,8 +98,7 @@ function drawn(text) {
     .map((piece, index) => (index % 2 === 1 ? html`<${Emoji} key=${index} emoji=${piece} />` : piece));
 }
 
-/** Line of a card. Untrusted parts are rendered as plain text; links come from the bot alone. */
-export function Line({ line, clip = null, onJump }) {
+function Line({ line, clip = null, onJump }) {
   return line.map((part, index) => html`<${Part} key=${index} part=${part} clip=${clip} onJump=${onJump} />`);
 }
 

@@ -5,7 +5,7 @@ import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
 import { Time, useSeconds } from '../time.js';
-import { Blocks } from './blocks.js';
+import { Blocks, PressButton } from './card.js';
 import { atPlayer, jumpFrom, Media } from './media.js';
 import { isPending } from './phases.js';
 import { requesterOf } from './rows.js';
@@ -66,7 +66,14 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
         }
         <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, to, onJump)} onPress=${press} />
         <${Media} message=${message} />
-        <${Buttons} buttons=${message.card.buttons} busy=${busy} onPress=${press} />
+        ${
+          message.card.buttons.length > 0 &&
+          html`
+          <div class="buttons">
+            ${message.card.buttons.map((button) => html`<${PressButton} key=${button.id} button=${button} busy=${busy} onPress=${press} />`)}
+          </div>
+        `
+        }
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
         ${
           isPrivate &&
@@ -95,21 +102,6 @@ function nameOf(message) {
   const words = spoken(message.card);
   const beginning = words.length > NAME_LENGTH ? `${words.slice(0, NAME_LENGTH)}…` : words;
   return `${message.author}${whose === undefined ? '' : ` to ${whose}`}: ${beginning}`;
-}
-
-/** Buttons below a message, `aria-disabled` while a press is in flight: `disabled` would drop the focus. */
-function Buttons({ buttons, busy, onPress }) {
-  if (buttons.length === 0) return null;
-  return html`
-    <div class="buttons">
-      ${buttons.map(
-        ({ id, label, style }) => html`
-        <button type="button" key=${id} class=${`button ${style}`} aria-busy=${busy === id} aria-disabled=${busy !== null}
-          onClick=${() => onPress(id)}>${label}</button>
-      `,
-      )}
-    </div>
-  `;
 }
 
 /** Toolbar of the reactions with a meaning; one tab stop, with arrow keys inside. */
