@@ -14,10 +14,9 @@ import { PersonalDefaults } from '../teams/index.ts';
 import { type Catalog, type Clip, isLoopbackHost } from '../videos/index.ts';
 import { GalleryAccess, type Opener } from './access.ts';
 import { type ClipTask, GalleryClips } from './clips.ts';
-import type { PressInGallery } from './orders.ts';
 import { Posters } from './posters.ts';
 import { OPEN_PATH } from './requests.ts';
-import { type GalleryOptions, serveGallery } from './routes.ts';
+import { type GalleryOptions, type PressInGallery, serveGallery } from './routes.ts';
 import { GallerySets } from './sets.ts';
 
 /** Link to the gallery, good once. */

@@ -19,7 +19,7 @@ import type { Logger } from '../logger.ts';
 import { type ClipLinks, fileNameOf, fileToSend } from '../media/index.ts';
 import type { Cut, Shot } from '../orders/index.ts';
 import type { Cuts } from '../studio/index.ts';
-import { typedPrompt } from '../tasks/index.ts';
+import { type Task, type TaskId, typedPrompt } from '../tasks/index.ts';
 import type { MemberKey, PersonalDefaults } from '../teams/index.ts';
 import {
   ASPECT_RATIOS,
@@ -35,7 +35,6 @@ import type { GalleryAccess, GallerySession } from './access.ts';
 import { addApi } from './api.ts';
 import { addBulk } from './bulk.ts';
 import { type ClipTask, type GalleryClips, isClip } from './clips.ts';
-import type { PressInGallery } from './orders.ts';
 import type { Posters } from './posters.ts';
 import {
   createEnteredRoute,
@@ -209,6 +208,33 @@ const pressBody = z.object({
     z.object({ kind: z.literal('button'), button: z.string().min(1).max(100) }),
   ]),
 });
+
+/** Press on the page of a clip. */
+export interface GalleryPress {
+  readonly session: GallerySession;
+  /** The clip, which the person may see. */
+  readonly task: Task;
+  /** Idempotency key that the page chose. */
+  readonly id: string;
+  /** Another take for the price that the page shows, the deletion of the clip, or a button of an earlier reply. */
+  readonly action: z.output<typeof pressBody>['action'];
+}
+
+/** Reply to a press. */
+export type GalleryReply =
+  /** A task was ordered, now or by an earlier press; its message is in the clip's channel. */
+  | { readonly kind: 'ordered'; readonly task: TaskId }
+  /** The clip was deleted; text, one line each. */
+  | { readonly kind: 'deleted'; readonly lines: readonly string[] }
+  /** Text, one line each, with the buttons that can be pressed here. */
+  | {
+      readonly kind: 'text';
+      readonly lines: readonly string[];
+      readonly buttons: readonly { readonly id: string; readonly label: string }[];
+    };
+
+/** Handles a press as the chat does: with the same prices, questions and limits. */
+export type PressInGallery = (press: GalleryPress) => Promise<GalleryReply>;
 
 /** Adds the changes: a press on the page of a clip, and the end of the session. */
 function addPresses(http: FastifyInstance, route: EnteredRoute, { access, clips, press }: GalleryOptions): void {

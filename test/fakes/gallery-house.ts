@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { GalleryAccess, type Opener } from '#src/gallery/access.ts';
 import { GalleryClips } from '#src/gallery/clips.ts';
-import type { GalleryPress, GalleryReply } from '#src/gallery/orders.ts';
 import { Posters } from '#src/gallery/posters.ts';
-import { type GalleryOptions, serveGallery } from '#src/gallery/routes.ts';
+import { type GalleryOptions, type GalleryPress, type GalleryReply, serveGallery } from '#src/gallery/routes.ts';
 import { GallerySets } from '#src/gallery/sets.ts';
 import { createHttpServer } from '#src/http/server.ts';
 import { createLogger } from '#src/logger.ts';

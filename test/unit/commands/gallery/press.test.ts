@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import { createGalleryPress } from '#commands/gallery/press.ts';
 import type { MemberRights } from '#src/chat/platform.ts';
-import type { GalleryPress } from '#src/gallery/orders.ts';
+import type { GalleryPress } from '#src/gallery/routes.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import type { PolicyRules } from '#src/teams/policy/policy.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
