@@ -1,6 +1,6 @@
 import type { TaskId } from '#src/tasks/index.ts';
 import type { Form, FormField, Reply } from '../bot-port.ts';
-import { decodeId, encodeId, type Field, number, optional, text } from './ids.ts';
+import { decodeId, encodeId, type Field, number, optional, text } from './buttons.ts';
 
 /** A form, with what it is about. */
 export type FormPurpose =

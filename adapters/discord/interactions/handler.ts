@@ -14,6 +14,7 @@ import {
   InteractionType,
 } from 'discord.js';
 import type { Bot, Caller, GivenOptions, Reply } from '#commands/bot-port.ts';
+import { mergeOptions, optionsOf } from '#commands/input/options.ts';
 import { type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
@@ -27,7 +28,6 @@ import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import { readableMedia } from '#src/videos/index.ts';
-import { mergeOptions, optionsOf } from '../../options.ts';
 import { type MessageRecord, type MessageStore, type MessageToken, readAddress } from '../messages/message-store.ts';
 import type { TaskPosts } from '../messages/posts.ts';
 import { renderCard, renderOffer, renderParts, renderSentence } from '../messages/render.ts';

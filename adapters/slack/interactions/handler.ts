@@ -1,5 +1,6 @@
 import type { types } from '@slack/bolt';
 import type { Addressing, Bot, Caller, Form, GivenOptions, Reply } from '#commands/bot-port.ts';
+import { mergeOptions, optionsOf } from '#commands/input/options.ts';
 import { refusedWith } from '#commands/input/subcommand.ts';
 import { type Placement, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.ts';
@@ -13,7 +14,6 @@ import type { MessageRef } from '#src/chat/index.ts';
 import type { Logger } from '#src/logger.ts';
 import { isTextFile } from '#src/media/index.ts';
 import type { Catalog, Model } from '#src/videos/index.ts';
-import { mergeOptions, optionsOf } from '../../options.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import type { MessageStore } from '../messages/message-store.ts';
 import { renderCard, renderSentence } from '../messages/render.ts';

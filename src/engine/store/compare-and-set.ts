@@ -3,11 +3,15 @@ import type { Change, IndexWrite, Namespace, RecordWrite, Store, Versioned } fro
 
 /** Returns the writes of several changes as those of one. */
 export function merged(changes: readonly Change[]): Required<Pick<Change, 'records' | 'index' | 'sums'>> {
-  return {
-    records: changes.flatMap(({ records }) => records),
-    index: changes.flatMap(({ index = [] }) => index),
-    sums: changes.flatMap(({ sums = [] }) => sums),
+  const all = { records: [], index: [], sums: [] } as {
+    readonly [Kind in 'records' | 'index' | 'sums']: NonNullable<Change[Kind]>[number][];
   };
+  for (const { records, index = [], sums = [] } of changes) {
+    all.records.push(...records);
+    all.index.push(...index);
+    all.sums.push(...sums);
+  }
+  return all;
 }
 
 /** What one try of {@link commitWithRetries} makes of the records that it read. */

@@ -1,6 +1,6 @@
 import { DailiesError } from '../../errors.ts';
 import { serialize } from './envelope.ts';
-import { type Change, MAX_AMOUNT, type RecordWrite, SUM_PARTS, type SumLimit, type SumParts } from './store.ts';
+import { type Change, MAX_AMOUNT, type RecordWrite, type SumLimit, type SumParts } from './store.ts';
 import { addParts, usedBeyondExtra, ZERO_SUM } from './sums.ts';
 
 /** A record to write, or only to compare, with its value serialized. */
@@ -63,6 +63,9 @@ function additionsOf({ sums = [] }: Change): ReadonlyMap<string, SumParts> {
   const additions = new Map<string, SumParts>();
   for (const { sum, add } of sums)
     additions.set(sum, addParts(additions.get(sum) ?? ZERO_SUM, { ...ZERO_SUM, ...add }));
-  // One store would keep a sum of zeros, another would not.
-  return new Map([...additions].filter(([, parts]) => SUM_PARTS.some((part) => parts[part] !== 0n)));
+  for (const [sum, { held, settled, doubted, extra }] of additions) {
+    // One store would keep a sum of zeros, another would not.
+    if (held === 0n && settled === 0n && doubted === 0n && extra === 0n) additions.delete(sum);
+  }
+  return additions;
 }
