@@ -107,7 +107,11 @@ export class RelayFolder {
       const output = createWriteStream(part);
       // Also if it fails: only then, the file that it was about to open is there to be deleted.
       const closed = new Promise<void>((resolve) => output.once('close', resolve));
-      await pipeline(body, (chunks: AsyncIterable<Buffer>) => this.#bounded(chunks), output).finally(() => closed);
+      try {
+        await pipeline(body, (chunks: AsyncIterable<Buffer>) => this.#bounded(chunks), output);
+      } finally {
+        await closed;
+      }
       this.#addedBytes += (await stat(part)).size;
     });
   }
