@@ -2,7 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { type Catalog, createVideoServices, type ServiceConfig, type UpstreamId } from '../videos/index.ts';
+import { formatPrice } from '../tasks/index.ts';
+import {
+  type Catalog,
+  type Credit,
+  createVideoServices,
+  DIALECTS,
+  fetchCredit,
+  fetchListing,
+  idOf,
+  type ModelListing,
+  type ServiceConfig,
+  type UpstreamId,
+} from '../videos/index.ts';
 import { CHECK_TIMEOUT_MS, type Check, type Finding, type Findings, ok, warning, wrong } from './diagnosis.ts';
 
 /** Dependencies of {@link checkVideoService}. */
@@ -42,10 +54,39 @@ export async function checkVideoService(
       `Check ${from.base}.`,
     );
   } catch (thrown) {
-    return meaningOf(asDailiesError(thrown, 'asking the video service'), origin, from);
+    const answered = meaningOf(asDailiesError(thrown, 'asking the video service'), origin, from);
+    return [answered, ...(answered.level === 'wrong' ? [] : await accountOf(service, catalog, deps.clock))];
   } finally {
     await clients.close();
   }
+}
+
+/** Says what a service tells of the account: the models that it lists, and what is left to spend; as far as it does. */
+async function accountOf(service: ServiceConfig, catalog: Catalog, clock: Clock): Promise<readonly Finding[]> {
+  const { models, credit } = DIALECTS[service.dialect ?? ''] ?? {};
+  const asked = [
+    models && fetchListing(service, clock).then((listing) => listed(listing, service, catalog)),
+    credit && fetchCredit(service, clock).then(affordable),
+  ];
+  return Promise.all(
+    asked.flatMap((finding) =>
+      finding === undefined ? [] : finding.catch((err: Error) => warning(err.message, 'Try again later.')),
+    ),
+  );
+}
+
+function listed({ models, unread }: ModelListing, { name }: ServiceConfig, catalog: Catalog): Finding {
+  const there = new Set([...models.map(({ id }) => id), ...unread]);
+  const ours = catalog.models.filter(({ service }) => service === name);
+  const missing = ours.filter((model) => !there.has(idOf(model))).map(idOf);
+  if (missing.length === 0) return ok('it lists every model of the catalog');
+  return warning(`it does not list ${missing.join(', ')}`, 'Correct the id in the catalog, or take the model out.');
+}
+
+function affordable({ left }: Credit): Finding {
+  if (left === null) return ok('its key has no limit of its own; whether the account has credit only an order shows');
+  const found = `its key has ${formatPrice(left)} left to spend`;
+  return Number(left.amount) > 0 ? ok(found) : warning(found, 'Raise its limit in the service’s console.');
 }
 
 /** Where the settings of a service come from. */

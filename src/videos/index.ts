@@ -24,14 +24,18 @@ export {
   MAX_TAKES,
 } from './check.ts';
 export { VIDEO_TYPES } from './content/container.ts';
+export type { Credit, ModelListing } from './dialects/dialect.ts';
+export { DIALECTS } from './dialects/registry.ts';
 export { modelFingerprint, requestAt, requestElsewhere } from './elsewhere.ts';
 export { TOKEN } from './exchange.ts';
 export { InvalidFileError } from './json-file.ts';
+export { fetchCredit, fetchListing } from './listing/fetch.ts';
 export { readableExtensions, readableMedia } from './media-kind.ts';
 export {
   type Catalog,
   collectSettings,
   defaultSeconds,
+  idOf,
   isOffered,
   listed,
   type Model,

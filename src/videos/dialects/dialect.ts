@@ -62,6 +62,11 @@ export interface ModelList {
   decode(answer: unknown): ModelListing | null;
 }
 
+/** What is left to spend with a key; `left` is `null` where the key itself has no limit. */
+export interface Credit {
+  readonly left: Cost | null;
+}
+
 /** Where a clip is: an absolute or relative URL, or the response itself. */
 export type ClipDestination = { readonly address: string } | { readonly bytes: Buffer };
 
@@ -85,6 +90,8 @@ export interface Dialect {
   readonly inlineRequestBytes?: number;
   /** Its list of models with lengths and prices. Absent: it has none, or none is documented. */
   readonly models?: ModelList;
+  /** How it says what is left to spend, to the key itself. Absent: it does not, or it is not documented. */
+  readonly credit?: { readonly path: string; readonly decode: (answer: unknown) => Credit | null };
   /**
    * @param model the model of the request in the catalog; the images of the request may be `data:` URIs.
    * @throws DailiesError for a request that the service cannot take: it is refused without being sent.

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { idOf, type Model } from '../../model.ts';
 import type { VideoRequest } from '../../request.ts';
 import type { UpstreamStatus } from '../../service.ts';
-import type { Dialect, ErrorReading, TaskReading } from '../dialect.ts';
+import type { Credit, Dialect, ErrorReading, TaskReading } from '../dialect.ts';
 import { notTaken } from '../images.ts';
 import { isModeration } from '../tolerant.ts';
 import { MODEL_LIST } from './models.ts';
@@ -73,6 +73,7 @@ export const OPENROUTER: Dialect = {
   inlineImageBytes: 6 * 1024 ** 2,
   base: 'https://openrouter.ai/api',
   models: MODEL_LIST,
+  credit: { path: '/v1/key', decode: decodeCredit },
   paths: {
     task: (id) => `${PATH}/${encodeURIComponent(id)}`,
     content: (id) => `${PATH}/${encodeURIComponent(id)}/content?index=0`,
@@ -157,4 +158,14 @@ function decodeError(answer: unknown): ErrorReading {
   const codes = said.map((code) => SYNONYMS.get(code) ?? code.toLowerCase());
   const isFlagged = metadata?.reasons !== undefined && metadata.reasons.length > 0;
   return { codes: isFlagged ? [...codes, 'moderated'] : codes, words: message, success: undefined };
+}
+
+const keySchema = z.object({ data: z.object({ limit_remaining: z.number().nullable() }) });
+
+/** @see https://openrouter.ai/docs/api/api-reference/api-keys/get-current-key (November 2026) */
+function decodeCredit(answer: unknown): Credit | null {
+  const key = keySchema.safeParse(answer);
+  if (!key.success) return null;
+  const { limit_remaining: left } = key.data.data;
+  return { left: left === null ? null : { amount: left.toFixed(2), currency: 'USD' } };
 }
