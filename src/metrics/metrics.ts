@@ -29,6 +29,7 @@ export function createMetrics() {
     registers: [registry],
   }).set({ version: VERSION, node: process.version }, 1);
   const counters = countersOf(registry);
+  initialize(counters);
   const taskObserver: TaskObserver = {
     changed(task, event, before) {
       if (event === 'claimed') counters.tasks.inc();
@@ -76,7 +77,7 @@ export function createMetrics() {
 /** Metrics of this process. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-function deliveryObserverOf(registry: Registry, counters: ReturnType<typeof countersOf>): DeliveryObserver {
+function deliveryObserverOf(registry: Registry, counters: Counters): DeliveryObserver {
   const deliveryLag = new Histogram({
     name: 'dailies_delivery_lag_seconds',
     help: 'Delay from the end of a task to its outcome in the chat',
@@ -94,7 +95,7 @@ function deliveryObserverOf(registry: Registry, counters: ReturnType<typeof coun
   };
 }
 
-function cutObserverOf(registry: Registry, { joins }: ReturnType<typeof countersOf>): CutObserver {
+function cutObserverOf(registry: Registry, { joins }: Counters): CutObserver {
   const seconds = new Histogram({
     name: 'dailies_join_seconds',
     help: 'Duration of the joins that made a cut',
@@ -112,7 +113,7 @@ function cutObserverOf(registry: Registry, { joins }: ReturnType<typeof counters
 function countersOf(registry: Registry) {
   const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Counter({ name, help, labelNames, registers: [registry] });
-  const counters = {
+  return {
     tasks: counter('dailies_tasks_total', 'Tasks claimed: interactions that asked for a clip'),
     refused: counter(
       'dailies_refused_total',
@@ -166,13 +167,17 @@ function countersOf(registry: Registry) {
       ['kind'],
     ),
   };
-  // Initialized to 0, since Prometheus misses the first increase of a new series, and an alert queries the polls.
-  for (const outcome of Object.values(OUTCOMES)) counters.creates.inc({ outcome }, 0);
-  counters.polls.inc({ outcome: 'ok' }, 0);
-  counters.joins.inc({ outcome: 'joined' }, 0);
-  for (const kind of JOB_KINDS) counters.jobFailures.inc({ kind }, 0);
-  for (const kind of ['rejection', 'exception']) counters.unhandled.inc({ kind }, 0);
-  return counters;
+}
+
+type Counters = ReturnType<typeof countersOf>;
+
+/** Sets counters to 0, since Prometheus misses the first increase of a new series, and an alert queries the polls. */
+function initialize({ creates, polls, joins, jobFailures, unhandled }: Counters): void {
+  for (const outcome of Object.values(OUTCOMES)) creates.inc({ outcome }, 0);
+  polls.inc({ outcome: 'ok' }, 0);
+  joins.inc({ outcome: 'joined' }, 0);
+  for (const kind of JOB_KINDS) jobFailures.inc({ kind }, 0);
+  for (const kind of ['rejection', 'exception']) unhandled.inc({ kind }, 0);
 }
 
 /** Wraps job handlers so that the errors they throw are counted. */
