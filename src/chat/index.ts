@@ -3,11 +3,9 @@ export {
   AttachmentPlanner,
   type Fitter,
   hasCode,
-  type Links,
 } from './attachment-plan.ts';
-export { CardDelivery, type Outcome } from './card-delivery.ts';
-export { Cards } from './cards.ts';
-export { type Chat, ChatEngine, type PlatformFacts } from './chat.ts';
+export type { Outcome } from './card-delivery.ts';
+export { type Chat, ChatEngine } from './chat.ts';
 export {
   type ModelRecord,
   winnerOf,
@@ -25,8 +23,6 @@ export {
   type Place,
   type Platform,
   type PlatformLimits,
-  type PlatformOf,
-  platformsIn,
   taskOfKey,
   type Upload,
 } from './platform.ts';

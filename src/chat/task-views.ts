@@ -17,7 +17,7 @@ import type { CardRecord } from './cards.ts';
 import type { ChatParts } from './parts.ts';
 import { deliveryRecords } from './records.ts';
 import type { ReviewContext } from './reviews.ts';
-import { type Elsewhere, type Handover, standingIn, type TaskView, type ViewContext, viewOf } from './view.ts';
+import { type Elsewhere, type Handover, standingIn, type TaskView, viewOf } from './view.ts';
 
 type Options = Pick<
   ChatParts,
@@ -85,7 +85,8 @@ export class TaskViews {
     message: ShownBefore | undefined,
     { handover, isHeld = false }: { readonly handover: Handover | null; readonly isHeld?: boolean },
   ): Promise<TaskView> {
-    const { handing, keptUntil, settingsOf } = this.#options;
+    const { handing, keptUntil, settingsOf, edits, clock, durationEstimates, modelOf } = this.#options;
+    const { deadlineMs, slowestPollMs, refundKnown } = this.#options;
     const [keptUntilMs, review, elsewhere, { aiLabel: isLabelled }] = await Promise.all([
       keptUntil(task),
       this.#reviewContext(task),
@@ -94,7 +95,28 @@ export class TaskViews {
       task.state === 'completed' ? settingsOf(task.origin) : { aiLabel: false },
     ]);
     const fresh = await handing.renewed(task, handover);
-    return this.#of(task, message, { handover: fresh, isHeld, isLabelled, review, keptUntilMs, elsewhere });
+    const live = edits.liveOf(task.id);
+    const progress = Math.max(live?.progress ?? -1, message?.progress ?? -1);
+    const failed = live === undefined ? (message?.retrying ?? null) : live.retrying;
+    const view = viewOf(task, {
+      nowMs: clock.now(),
+      progress: progress < 0 ? null : progress,
+      ahead: live?.ahead ?? null,
+      isRunning: live?.isRunning ?? message?.isRunning ?? false,
+      retrying: this.#retryOf(task, failed),
+      model: modelOf(task.request.model),
+      usual: durationEstimates.usual(task.request.model),
+      deadlineMs,
+      slowestPollMs,
+      refundKnown,
+      handover: fresh,
+      isHeld,
+      isLabelled,
+      review,
+      keptUntilMs,
+      elsewhere,
+    });
+    return { ...view, ...standingIn(message?.message, task.origin) };
   }
 
   /** Clips that belong together are made again together. */
@@ -116,31 +138,6 @@ export class TaskViews {
     if (before === undefined || before.origin.channel !== origin.channel) return { isReviewed };
     const notes = (before.review ?? []).flatMap(({ note }) => note ?? []).slice(-MAX_NOTES);
     return notes.length === 0 ? { isReviewed } : { isReviewed, earlier: { version: versionOf(before), notes } };
-  }
-
-  #of(
-    task: Task,
-    message: ShownBefore | undefined,
-    read: Pick<ViewContext, 'handover' | 'isHeld' | 'isLabelled' | 'review' | 'keptUntilMs' | 'elsewhere'>,
-  ): TaskView {
-    const { clock, durationEstimates, modelOf, deadlineMs, slowestPollMs, refundKnown, edits } = this.#options;
-    const live = edits.liveOf(task.id);
-    const progress = Math.max(live?.progress ?? -1, message?.progress ?? -1);
-    const failed = live === undefined ? (message?.retrying ?? null) : live.retrying;
-    const view = viewOf(task, {
-      nowMs: clock.now(),
-      progress: progress < 0 ? null : progress,
-      ahead: live?.ahead ?? null,
-      isRunning: live?.isRunning ?? message?.isRunning ?? false,
-      retrying: this.#retryOf(task, failed),
-      model: modelOf(task.request.model),
-      usual: durationEstimates.usual(task.request.model),
-      deadlineMs,
-      slowestPollMs,
-      refundKnown,
-      ...read,
-    });
-    return { ...view, ...standingIn(message?.message, task.origin) };
   }
 
   async #isHeld(task: Task): Promise<boolean> {

@@ -66,7 +66,6 @@ export {
   type ReviewDecision,
   type ReviewKind,
   type ReviewNote,
-  type ReviewRules,
 } from './review/review.ts';
 export { formatTimecode, leadingTimecode, parseTimecode } from './review/timecode.ts';
 export { newerVersions, numbered, rootOf, versionOf } from './review/versions.ts';
