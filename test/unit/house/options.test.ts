@@ -10,6 +10,7 @@ it.each([
   ['chaos', ['everything'], 'everything', '--seed, --runs, --replicas'],
   ['chaos', ['--runs', 'ten'], '--runs takes a whole number from 1 on, not ten', '--seed, --runs, --replicas'],
   ['chaos', ['--parallel', '0'], '--parallel takes a whole number from 1 on, not 0', '--seed, --runs, --replicas'],
+  ['chaos', ['--profile', 'key'], '--profile takes none, list, cancel, price, not key', '--seed, --runs, --replicas'],
   ['chaos', ['--store', 'paper'], '--store takes sqlite or redis, not paper', '--seed, --runs, --replicas'],
   [
     'chaos',
