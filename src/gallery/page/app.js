@@ -1,10 +1,10 @@
 import { html, render } from 'htm/preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { useFragment, useListener, useLoaded } from '#src/http/shared-page/events.js';
-import { enter, leave, readClips, readFacets, SESSION_ENDED } from './api.js';
+import { change, enter, read, SESSION_ENDED } from './api.js';
 import { ClipPage } from './clip.js';
 import { DefaultsDialog } from './defaults.js';
-import { Filters, filtersOfAddress, NO_FILTERS, rememberFilters } from './filters.js';
+import { Filters, NO_FILTERS } from './filters.js';
 import { Grid } from './grid.js';
 import { SetOverview } from './set.js';
 
@@ -24,7 +24,7 @@ function App() {
 
 function Gallery({ session, onLeft }) {
   const [filters, setFilters] = useState(filtersOfAddress);
-  const [facets] = useLoaded(readFacets, []);
+  const [facets] = useLoaded(() => read('facets'), []);
   const clip = useFragment(clipIn);
   const [list, more, forget] = useClips(filters);
   const [isSetting, setSetting] = useState(false);
@@ -58,7 +58,7 @@ function Gallery({ session, onLeft }) {
     setNotice(words);
     onBack();
   };
-  const left = () => leave().then(onLeft, (thrown) => (thrown.hasEnded ? onLeft() : undefined));
+  const left = () => change('end', {}).then(onLeft, (thrown) => (thrown.hasEnded ? onLeft() : undefined));
   return html`
     <header class="top">
       <img src="/gallery/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b>
@@ -78,6 +78,21 @@ function Gallery({ session, onLeft }) {
   `;
 }
 
+function filtersOfAddress() {
+  const given = new URLSearchParams(location.search);
+  return Object.fromEntries(Object.keys(NO_FILTERS).map((name) => [name, (given.get(name) ?? '').slice(0, 200)]));
+}
+
+/** Writes the filters to the page's address, so that a reload keeps them. */
+function rememberFilters(filters) {
+  const query = withoutEmpty(filters).toString();
+  history.replaceState(null, '', `${location.pathname}${query === '' ? '' : `?${query}`}${location.hash}`);
+}
+
+function withoutEmpty(values) {
+  return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== ''));
+}
+
 /** Returns the id in the fragment `#/clip/…`; `null` for none. */
 function clipIn(fragment) {
   return /^#\/clip\/([\w-]{1,100})$/.exec(fragment)?.[1] ?? null;
@@ -93,7 +108,7 @@ function useClips(filters) {
     const isFiltered = Object.values(filters).some((value) => value !== '');
     setList({ ...before, isLoading: true, error: '', isFiltered });
     try {
-      const page = await readClips({ ...queryOf(filters), cursor: cursor ?? '' });
+      const page = await read(`clips?${queryOf({ ...filters, cursor: cursor ?? '' })}`);
       if (turn !== latest.current) return;
       const known = new Set(before.clips.map(({ id }) => id));
       const clips = [...before.clips, ...page.clips.filter(({ id }) => !known.has(id))];
@@ -109,14 +124,14 @@ function useClips(filters) {
   return [list, more, forget];
 }
 
-/** Returns the query of the API: days become moments in the reader's time zone. */
+/** Returns the query of the API: days become moments in the reader's time zone, and what is empty is left out. */
 function queryOf({ from, to, text, ...same }) {
-  return {
+  return withoutEmpty({
     ...same,
     text: text.trim(),
     from: dayStart(from, 0),
     to: to === '' ? '' : String(Number(dayStart(to, 1)) - 1),
-  };
+  });
 }
 
 function dayStart(day, later) {

@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useListener } from '#src/http/shared-page/events.js';
 import { newId } from '#src/http/shared-page/new-id.js';
-import { press, readClip } from './api.js';
+import { change, read } from './api.js';
 import { placeIn, REVIEWS } from './grid.js';
 
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
@@ -63,7 +63,7 @@ function useClip(id) {
   const [error, setError] = useState('');
   const load = async ({ isRefresh }) => {
     try {
-      setClip(await readClip(id));
+      setClip(await read(`clips/${encodeURIComponent(id)}`));
     } catch (thrown) {
       // What is shown stays, unless it is gone.
       if (!isRefresh || thrown.isGone) setError(thrown.message);
@@ -148,7 +148,7 @@ function Orders({ clip, onOrdered, onDeleted }) {
     const key = JSON.stringify(action);
     if (pending.current?.key !== key) pending.current = { id: newId(), key };
     try {
-      const found = await press(pending.current.id, clip.id, action);
+      const found = await change('presses', { id: pending.current.id, task: clip.id, action });
       pending.current = null;
       setReply(found);
       if (found.kind === 'ordered') onOrdered();

@@ -2,18 +2,18 @@ import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { closeDialog, Dialog } from '#src/http/shared-page/dialog.js';
 import { useLoaded } from '#src/http/shared-page/events.js';
-import { changeDefaults, readDefaults } from './api.js';
+import { change, read } from './api.js';
 import { Choice } from './filters.js';
 
 /** Dialog with the person's defaults, each saved once it is chosen. */
 export function DefaultsDialog({ onClose }) {
   const [status, setStatus] = useState({ words: '', isWrong: false });
   const failed = ({ message }) => setStatus({ words: message, isWrong: true });
-  const [found, setFound] = useLoaded(readDefaults, [], failed);
+  const [found, setFound] = useLoaded(() => read('defaults'), [], failed);
   const save = async (patch) => {
     setStatus({ words: 'Saving…', isWrong: false });
     try {
-      const { values } = await changeDefaults(patch);
+      const { values } = await change('defaults', patch);
       setFound((before) => ({ ...before, values }));
       setStatus({ words: 'Saved.', isWrong: false });
     } catch (thrown) {

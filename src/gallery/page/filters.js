@@ -2,23 +2,11 @@ import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useListener } from '#src/http/shared-page/events.js';
 
-/** Names of the filters, as in the page's address. */
-const FILTERS = ['text', 'person', 'model', 'channel', 'set', 'from', 'to'];
-export const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, '']));
+/** By the names of the filters in the page's address. */
+export const NO_FILTERS = { text: '', person: '', model: '', channel: '', set: '', from: '', to: '' };
 
 /** Pause in typing after which a search begins. */
 const TYPING_MS = 300;
-
-export function filtersOfAddress() {
-  const given = new URLSearchParams(location.search);
-  return Object.fromEntries(FILTERS.map((name) => [name, (given.get(name) ?? '').slice(0, 200)]));
-}
-
-/** Writes the filters to the page's address, so that a reload keeps them. */
-export function rememberFilters(filters) {
-  const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== '')).toString();
-  history.replaceState(null, '', `${location.pathname}${query === '' ? '' : `?${query}`}${location.hash}`);
-}
 
 /** Search field and filters. `channels`: those of the latest clips; most platforms name them by ids only. */
 export function Filters({ filters, facets, session, onFilters }) {
@@ -32,7 +20,7 @@ export function Filters({ filters, facets, session, onFilters }) {
   }, [text]);
   useSlash(search);
   const set = (name) => (value) => onFilters({ ...filters, [name]: value });
-  const isFiltered = FILTERS.some((name) => filters[name] !== '');
+  const isFiltered = Object.values(filters).some((value) => value !== '');
   return html`
     <form class="filters" role="search" onSubmit=${(event) => {
       event.preventDefault();

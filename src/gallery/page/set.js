@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { useLoaded } from '#src/http/shared-page/events.js';
-import { readSet } from './api.js';
+import { read } from './api.js';
 
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
@@ -9,7 +9,7 @@ const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 /** What was ordered together, above its clips: a board in the order of its cut, and the cuts that were joined. */
 export function SetOverview({ id }) {
   // Without it, the clips are shown alone.
-  const [set] = useLoaded(() => readSet(id), []);
+  const [set] = useLoaded(() => read(`sets/${encodeURIComponent(id)}`), []);
   if (set === null) return null;
   const { kind, of, shots, cuts } = set;
   return html`
