@@ -24,7 +24,7 @@ import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
 import { InteractionHandler, messageIdOf } from './interactions.ts';
 import { type MessageExpiryOptions, messageExpiry } from './message-expiry.ts';
-import { type Attachment, type ClipFacts, type Message, MessageStore, NO_TASK } from './message-store.ts';
+import { type ClipFacts, type Message, MessageStore, NO_TASK } from './message-store.ts';
 import { ResponseCache } from './response-cache.ts';
 import { forgetPerson, replaceContent, retractMessage } from './retraction.ts';
 import { addRoutes } from './routes.ts';
@@ -239,7 +239,7 @@ class Playground implements Adapter {
   }
 }
 
-function attachmentOf({ name, description, contentType, bytes }: Upload): Attachment {
+function attachmentOf({ name, description, contentType, bytes }: Upload): Message['attachments'][number] {
   return { name, description, contentType, bytes };
 }
 

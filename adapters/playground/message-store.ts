@@ -32,7 +32,7 @@ export interface ClipFacts {
 
 export type InteractionKind = 'interaction' | 'press' | 'reaction' | 'form';
 
-export interface Attachment {
+interface Attachment {
   readonly name: string;
   readonly description: string;
   readonly contentType: string;

@@ -53,17 +53,6 @@ async function send(path, body) {
   return { ...NO_RESULT, ok: response.ok, settled: response.status < 500, ...(await response.json()) };
 }
 
-/** Opens the gallery of a user, redeeming its link by a POST of this page. Returns an error where it does not open. */
-export async function openGallery(user, channel) {
-  const { ok, error, link } = await act('gallery', { user, channel });
-  if (!ok) return error;
-  if (new URL(link).origin !== location.origin) return location.assign(link);
-  const body = new URLSearchParams({ key: new URL(link).searchParams.get('key') });
-  const opened = await fetch('/gallery/open', { method: 'POST', body, redirect: 'manual' }).catch(() => null);
-  if (opened?.type !== 'opaqueredirect') return 'The gallery didn’t open. Try again.';
-  return location.assign('/gallery');
-}
-
 /** Resolves after `ms`, or as soon as the connection returns. */
 function pause(ms) {
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { html, render } from 'htm/preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { useFragment, useListener, useLoaded } from '#src/http/shared-page/events.js';
-import { openGallery, read } from './api.js';
+import { act, read } from './api.js';
 import { useBoard } from './board.js';
 import { Composer } from './composer/composer.js';
 import { useOutbox } from './composer/outbox.js';
@@ -79,6 +79,17 @@ function App() {
 /** Returns whether the channel shows the refusal already, so that the composer need not repeat it. */
 function isSaid(latest, refusal) {
   return latest != null && latest.visibleTo !== null && latest.text.startsWith(refusal);
+}
+
+/** Opens the gallery of a user, redeeming its link by a POST of this page. Returns an error where it does not open. */
+async function openGallery(user, channel) {
+  const { ok, error, link } = await act('gallery', { user, channel });
+  if (!ok) return error;
+  if (new URL(link).origin !== location.origin) return location.assign(link);
+  const body = new URLSearchParams({ key: new URL(link).searchParams.get('key') });
+  const opened = await fetch('/gallery/open', { method: 'POST', body, redirect: 'manual' }).catch(() => null);
+  if (opened?.type !== 'opaqueredirect') return 'The gallery didn’t open. Try again.';
+  return location.assign('/gallery');
 }
 
 function Banner({ connection, isLoaded }) {

@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { DownloadIcon, FilmIcon, PlayIcon } from '../icons.js';
-import { elapsed } from '../time.js';
 import { isPending, PENDING_WORDS } from './phases.js';
 
 /** Clip in a frame of its aspect ratio, reserved from the start to avoid a layout shift; where it is not known, the file tells. */
@@ -80,26 +79,6 @@ function Player({ url, description, poster, onRatio }) {
       html`<button type="button" class="play" aria-label=${`Play: ${description}`} onClick=${play}><span><${PlayIcon} /></span></button>`
     }
   `;
-}
-
-const playerIn = (id) => document.getElementById(id)?.querySelector('video') ?? null;
-
-/** Fills the time of a form about a clip from its player, where that is stopped in the middle. */
-export function atPlayer(form, { id }) {
-  const player = playerIn(id);
-  if (player === null || player.ended || player.currentTime === 0) return form;
-  const at = elapsed(player.currentTime * 1000);
-  return { ...form, fields: form.fields.map((field) => (field.name === 'at' ? { ...field, value: at } : field)) };
-}
-
-/** Jumps to a message or channel, or to a time in the clip that a message shows or replies to. */
-export function jumpFrom({ id, attachments, replyTo, replyChannel }, to, onJump) {
-  if (to.atSeconds === undefined) return onJump(to);
-  const shown = attachments.length > 0 ? id : replyTo;
-  if (shown !== id) onJump({ channel: replyChannel, message: shown });
-  const player = playerIn(shown);
-  player?.pause();
-  if (player !== null) player.currentTime = to.atSeconds;
 }
 
 function size(bytes) {

@@ -4,9 +4,9 @@ import { newId } from '#src/http/shared-page/new-id.js';
 import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
-import { Time, useSeconds } from '../time.js';
+import { elapsed, Time, useSeconds } from '../time.js';
 import { Blocks, PressButton } from './card.js';
-import { atPlayer, jumpFrom, Media } from './media.js';
+import { Media } from './media.js';
 import { isPending } from './phases.js';
 import { requesterOf } from './rows.js';
 import { spoken } from './spoken.js';
@@ -87,6 +87,26 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
       ${message.clip !== null && html`<${Toolbar} busy=${busy} onReact=${(emoji) => send('reactions', { emoji })} />`}
     </article>
   `;
+}
+
+const playerIn = (id) => document.getElementById(id)?.querySelector('video') ?? null;
+
+/** Fills the time of a form about a clip from its player, where that is stopped in the middle. */
+function atPlayer(form, { id }) {
+  const player = playerIn(id);
+  if (player === null || player.ended || player.currentTime === 0) return form;
+  const at = elapsed(player.currentTime * 1000);
+  return { ...form, fields: form.fields.map((field) => (field.name === 'at' ? { ...field, value: at } : field)) };
+}
+
+/** Jumps to a message or channel, or to a time in the clip that a message shows or replies to. */
+function jumpFrom({ id, attachments, replyTo, replyChannel }, to, onJump) {
+  if (to.atSeconds === undefined) return onJump(to);
+  const shown = attachments.length > 0 ? id : replyTo;
+  if (shown !== id) onJump({ channel: replyChannel, message: shown });
+  const player = playerIn(shown);
+  player?.pause();
+  if (player !== null) player.currentTime = to.atSeconds;
 }
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
