@@ -178,9 +178,9 @@ function optionMeant(
 }
 
 /** Converts the values of a form to options, leaving out empty fields. */
-export function optionsOf(values: Readonly<Record<string, string>>): GivenOptions {
-  const filledIn = Object.entries(values).filter(([, value]) => value.trim() !== '');
-  return Object.fromEntries(filledIn.map(([name, value]) => [name, [value]]));
+export function filledIn(values: Readonly<Record<string, string>>): GivenOptions {
+  const given = Object.entries(values).filter(([, value]) => value.trim() !== '');
+  return Object.fromEntries(given.map(([name, value]) => [name, [value]]));
 }
 
 /** Merges the values of sets of options, such as links and files. The names may be untrusted. */

@@ -1,8 +1,8 @@
 import { type APIPartialGuild, Routes } from 'discord.js';
+import { TtlCache } from '#src/bounded-map.ts';
 import { type AccessRefusal, type AccessRules, accessRefusal } from '#src/chat/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { type AccessConfig, rulesOf } from '#src/teams/index.ts';
-import { TtlCache } from '../../ttl-cache.ts';
 import type { DiscordSettings } from '../config.ts';
 import type { Parts } from '../parts.ts';
 import type { DiscordRest } from '../rest/client.ts';
@@ -76,7 +76,7 @@ export class Access {
 
   /** Splits the bot's servers into those that may use it and the others. @throws DailiesError */
   async spread(): Promise<Spread> {
-    const [{ teams }, servers] = await Promise.all([this.#currentRules(), this.servers()]);
+    const [{ teams }, servers] = await Promise.all([this.#rules.of(ANY, this.#readRules), this.servers()]);
     return splitServers(servers, teams);
   }
 
@@ -84,7 +84,7 @@ export class Access {
   async prepare(): Promise<void> {
     const { logger, self } = this.#options;
     this.#isPublic = (await self()).isPublic;
-    await this.#currentRules();
+    await this.#rules.of(ANY, this.#readRules);
     const { allowed, refused } = await this.spread().catch(() => ({ allowed: [], refused: [] }));
     const named = (list: readonly Server[]): readonly string[] => list.map(({ id, name }) => `${name} (discord:${id})`);
     logger.info({ event: 'discord_servers', servers: named(allowed) }, 'servers that may use the bot');
@@ -102,7 +102,7 @@ export class Access {
       this.#rules.forget(ANY);
       this.#servers.forget(ANY);
     }
-    const rules = await this.#currentRules();
+    const rules = await this.#rules.of(ANY, this.#readRules);
     const isAllowed = (id: string): boolean => rules.teams === 'all' || rules.teams.has(id);
     const here = guild !== undefined && (!isUserInstall || isAllowed(guild)) ? guild : null;
     // Looked up only if needed: finding a user's server takes API calls.
@@ -120,15 +120,11 @@ export class Access {
     return this.#options.config.teams === null && this.#options.guildId === undefined;
   }
 
-  #currentRules(): Promise<AccessRules> {
-    return this.#rules.of(ANY, () => this.#readRules());
-  }
-
-  async #readRules(): Promise<AccessRules> {
+  readonly #readRules = async (): Promise<AccessRules> => {
     const { config, guildId } = this.#options;
     const standard = config.teams === null && guildId === undefined ? await this.#firstServers() : 'all';
     return withServer(guildId, rulesOf(PLATFORM, config, standard));
-  }
+  };
 
   /** Returns the servers of the first start: from the store, or else the current ones. */
   async #firstServers(): Promise<AccessRules['teams']> {

@@ -14,7 +14,7 @@ import {
   InteractionType,
 } from 'discord.js';
 import type { Bot, Caller, GivenOptions, Reply } from '#commands/bot-port.ts';
-import { mergeOptions, optionsOf } from '#commands/input/options.ts';
+import { filledIn, mergeOptions } from '#commands/input/options.ts';
 import { type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
@@ -275,7 +275,7 @@ export class InteractionHandler {
         return reply;
       }
       if (image === undefined) return { kind: 'refused', sentence: IMAGE_FORGOTTEN };
-      return this.#options.bot.command(caller, 'create', { ...optionsOf(values), image: [image] });
+      return this.#options.bot.command(caller, 'create', { ...filledIn(values), image: [image] });
     });
   }
 

@@ -8,12 +8,11 @@ import {
   RESTJSONErrorCodes,
   Routes,
 } from 'discord.js';
-import { BoundedMap } from '#src/bounded-map.ts';
+import { BoundedMap, TtlCache } from '#src/bounded-map.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
 import { within } from '#src/clock.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Audience } from '#src/tasks/index.ts';
-import { TtlCache } from '../../ttl-cache.ts';
 import { readAddress } from '../messages/message-store.ts';
 import type { Parts } from '../parts.ts';
 import { errorResponseOf } from './errors.ts';
@@ -232,7 +231,7 @@ export class Permissions {
 
   /** Returns the channel that a thread belongs to; `null` for any other channel, or without access. @throws DailiesError */
   async parentOf(channel: string): Promise<string | null> {
-    return this.#channel(channel).then(({ parent }) => parent, ifNoAccess(null));
+    return this.#channels.of(channel, this.#fetchChannel).then(({ parent }) => parent, ifNoAccess(null));
   }
 
   /** Returns all permissions of a member in a channel of a server. @throws DailiesError */
@@ -242,7 +241,7 @@ export class Permissions {
 
   /** Returns the names of the permissions that the bot's roles lack in a server, whose channels may deny others. */
   async missingInServer(guild: string): Promise<readonly string[]> {
-    const known = [this.#server(guild), this.#ownRolesIn(guild), this.#options.self()] as const;
+    const known = [this.#servers.of(guild, this.#fetchServer), this.#ownRolesIn(guild), this.#options.self()] as const;
     const [server, roles, { user }] = await Promise.all(known);
     const permissions = permissionsIn({ ...server, overwrites: [] }, { user, roles });
     const needed = new Map([...permissionsFor(false, 'clip'), ...permissionsFor(true, 'clip')]);
@@ -252,7 +251,7 @@ export class Permissions {
   /** Returns the upload limit of a server in bytes, by its boosts; the smallest one if the lookup fails. */
   async uploadLimitBytes(guild: string | null): Promise<number> {
     if (guild === null) return MIN_UPLOAD_BYTES;
-    return this.#server(guild).then(
+    return this.#servers.of(guild, this.#fetchServer).then(
       ({ uploadLimitBytes }) => uploadLimitBytes,
       () => MIN_UPLOAD_BYTES,
     );
@@ -270,7 +269,7 @@ export class Permissions {
       if (!isMember) this.#absentUntilMs.set(guild, clock.monotonic() + ABSENT_MS);
       return isMember;
     };
-    const known = this.#server(guild).then(() => true, ifNoAccess(false));
+    const known = this.#servers.of(guild, this.#fetchServer).then(() => true, ifNoAccess(false));
     const noted = known.then(note, () => false);
     return within(clock, MEMBERSHIP_TIMEOUT_MS, noted, false);
   }
@@ -279,7 +278,7 @@ export class Permissions {
    * Checks access to a private thread. Commands work in one that the bot was not added to, but its own token does not.
    */
   async #threadAccess(thread: string): Promise<MissingRight | null> {
-    return this.#channel(thread).then(() => null, ifNoAccess(NOT_ADDED));
+    return this.#channels.of(thread, this.#fetchChannel).then(() => null, ifNoAccess(NOT_ADDED));
   }
 
   #findMissingFresh(guild: string, channel: string, what: 'clip' | 'words'): Promise<MissingRight | null> {
@@ -302,15 +301,14 @@ export class Permissions {
   }
 
   async #facts(guild: string, channel: string): Promise<ChannelFacts & Pick<Channel, 'server'>> {
-    const [server, here] = await Promise.all([this.#server(guild), this.#channel(channel)]);
+    const [server, here] = await Promise.all([
+      this.#servers.of(guild, this.#fetchServer),
+      this.#channels.of(channel, this.#fetchChannel),
+    ]);
     return { ...server, ...here };
   }
 
-  #server(guild: string): Promise<Server> {
-    return this.#servers.of(guild, () => this.#fetchServer(guild));
-  }
-
-  async #fetchServer(guild: string): Promise<Server> {
+  readonly #fetchServer = async (guild: string): Promise<Server> => {
     const doing = `looking at server ${guild}`;
     const {
       owner_id: owner,
@@ -323,13 +321,9 @@ export class Permissions {
       roles: new Map(roles.map((role) => [role.id, BigInt(role.permissions)])),
       uploadLimitBytes: UPLOAD_BYTES[tier] ?? MIN_UPLOAD_BYTES,
     };
-  }
+  };
 
-  #channel(id: string): Promise<Channel> {
-    return this.#channels.of(id, () => this.#fetchChannel(id));
-  }
-
-  async #fetchChannel(id: string): Promise<Channel> {
+  readonly #fetchChannel = async (id: string): Promise<Channel> => {
     const doing = `looking at channel ${id}`;
     const channel = await this.#options.rest.get<APIChannel>(Routes.channel(id), doing);
     const isThread = 'thread_metadata' in channel;
@@ -346,7 +340,7 @@ export class Permissions {
       isPrivate: channel.type === ChannelType.PrivateThread,
       isVoice: holder.type === ChannelType.GuildVoice || holder.type === ChannelType.GuildStageVoice,
     };
-  }
+  };
 
   /** @see https://discord.com/developers/docs/resources/channel#get-thread-member */
   async #isInThread(thread: string, user: string): Promise<boolean> {

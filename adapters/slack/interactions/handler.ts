@@ -1,6 +1,6 @@
 import type { types } from '@slack/bolt';
 import type { Addressing, Bot, Caller, Form, GivenOptions, Reply } from '#commands/bot-port.ts';
-import { mergeOptions, optionsOf } from '#commands/input/options.ts';
+import { filledIn, mergeOptions } from '#commands/input/options.ts';
 import { refusedWith } from '#commands/input/subcommand.ts';
 import { type Placement, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.ts';
@@ -188,7 +188,7 @@ export class InteractionHandler {
     const taken = await this.#options.media.take(interaction.to, given);
     if (taken.wrong.length > 0) return refusedWith(taken.wrong);
     const animated: GivenOptions = image?.address === undefined ? {} : { image: [image.address] };
-    return bot.command(caller, 'create', mergeOptions(optionsOf(values), animated, taken.addresses));
+    return bot.command(caller, 'create', mergeOptions(filledIn(values), animated, taken.addresses));
   }
 
   async #run(interaction: Interaction, ask: () => Promise<Reply | null>, modal?: ModalSubmission): Promise<void> {

@@ -1,9 +1,9 @@
+import { TtlCache } from '#src/bounded-map.ts';
 import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
 import type { Audience } from '#src/tasks/index.ts';
-import { TtlCache } from '../../ttl-cache.ts';
 import type { TokenHealth } from '../installation/token-health.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { readAddress, teamOf } from '../origin.ts';

@@ -1,6 +1,6 @@
+import { TtlCache } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Person } from '#src/tasks/index.ts';
-import { TtlCache } from '../../ttl-cache.ts';
 import type { Workspace } from '../installation/workspaces.ts';
 import type { Clients, TeamRef } from './client.ts';
 import { slackCodeOf } from './errors.ts';

@@ -1,5 +1,5 @@
+import { TtlCache } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
-import { TtlCache } from '../../ttl-cache.ts';
 import type { Clients, TeamRef } from './client.ts';
 
 /** A removal from a group has to count soon. */
