@@ -13,7 +13,7 @@ export interface Field {
   readonly absent?: unknown;
 }
 
-/** A text of any characters but line breaks, unless a pattern says otherwise. */
+/** A text that is not empty, or one of a pattern. */
 export function text(name: string, pattern = /^.+$/su): Field {
   return { name, write: String, read: (given) => (pattern.test(given) ? given : undefined) };
 }
@@ -25,7 +25,7 @@ export function number(name: string, digits: number): Field {
 }
 
 /** One of some values, each with its word. */
-export function choice(name: string, words: Readonly<Record<string, unknown>>): Field {
+function choice(name: string, words: Readonly<Record<string, unknown>>): Field {
   const all = new Map(Object.entries(words));
   return {
     name,
@@ -40,7 +40,7 @@ export function optional(field: Field, absent: unknown = null): Field {
 }
 
 /** A field that may be empty, for `null`. */
-export function nullable({ name, write, read }: Field): Field {
+function nullable({ name, write, read }: Field): Field {
   return {
     name,
     write: (value) => (value === null ? '' : write(value)),
@@ -296,14 +296,13 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   remake: [text('clip'), price('upTo'), isConfirmed],
 };
 
-/** The kinds by what their ids begin with: letters alone, as the Slack adapter expects. */
-const KINDS: ReadonlyMap<string, Kind> = new Map(
-  (Object.keys(FIELDS) as readonly Kind[]).map((kind) => [startOf(kind), kind]),
-);
+/** What an id begins with, where that is not its kind: letters alone, as the Slack adapter expects. */
+const STARTS: Partial<Readonly<Record<Kind, string>>> = { sign_off: 'signoff' };
 
-function startOf(kind: Kind): string {
-  return kind === 'sign_off' ? 'signoff' : kind;
-}
+/** The kinds by what their ids begin with. */
+const KINDS: ReadonlyMap<string, Kind> = new Map(
+  (Object.keys(FIELDS) as readonly Kind[]).map((kind) => [STARTS[kind] ?? kind, kind]),
+);
 
 /** Builds the button of a press. */
 export function button(press: Press, label: string, style: CardButton['style'] = 'plain'): CardButton {
@@ -312,7 +311,7 @@ export function button(press: Press, label: string, style: CardButton['style'] =
 
 export function buttonId(press: Press): string {
   const kind = ('what' in press ? `${press.action}:${press.what}` : press.action) as Kind;
-  return encodeId(startOf(kind), FIELDS[kind], { ...press });
+  return encodeId(STARTS[kind] ?? kind, FIELDS[kind], { ...press });
 }
 
 /** Parses a button id; `null` for one that is none of ours. */

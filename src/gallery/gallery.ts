@@ -20,7 +20,7 @@ import { type GalleryOptions, type PressInGallery, serveGallery } from './routes
 import { GallerySets } from './sets.ts';
 
 /** Link to the gallery, good once. */
-export interface GalleryLink {
+interface GalleryLink {
   readonly url: string;
   /** In ms since the epoch. */
   readonly expiresAtMs: number;

@@ -1,2 +1,2 @@
-export { createGallery, type Gallery, type GalleryLink } from './gallery.ts';
+export { createGallery, type Gallery } from './gallery.ts';
 export type { GalleryPress, GalleryReply, PressInGallery } from './routes.ts';

@@ -56,7 +56,10 @@ const PROMPT_LENGTH = 200;
  * Renders a view as a card.
  * @param mention person that a completion notice pings. Default: the requester; none in a subscribed channel.
  */
-export function cardOf(view: AnyView, mention: Person | null = defaultMention(view)): Card {
+export function cardOf(
+  view: AnyView,
+  mention: Person | null = view.kind === 'end' && !view.subscribed ? view.by : null,
+): Card {
   if (view.kind === 'task') return taskCard(view);
   if (view.kind === 'approval') return approvalCard(view);
   if (view.kind === 'removed') return textCard([REMOVED[view.reason]]);
@@ -73,10 +76,6 @@ const REMOVED = {
 } as const satisfies Readonly<Record<RemovalReason, string>>;
 
 type AnyView = View | SignedOffNotice | TeamNotice | RemovedView;
-
-function defaultMention(view: AnyView): Person | null {
-  return view.kind === 'end' && !view.subscribed ? view.by : null;
-}
 
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 function taskCard(view: TaskView): Card {
@@ -226,7 +225,7 @@ function waitingLines(view: TaskView, word: string): readonly Line[] {
     word,
     view.progress !== null && `${view.progress} %`,
     took(view),
-    aheadWords(view),
+    view.ahead !== undefined && (view.ahead === 0 ? 'next at the service' : `${view.ahead} ahead at the service`),
     expectation(view),
   );
   const { overdue, retrying } = view;
@@ -237,12 +236,6 @@ function waitingLines(view: TaskView, word: string): readonly Line[] {
   const late =
     retrying === null ? `Still running after ${after}. Checking every ${every}.` : `Not done after ${after}.`;
   return [figures, [late], ...retry];
-}
-
-/** Tells the place of a task in its service's queue. */
-function aheadWords({ ahead }: TaskView): string | null {
-  if (ahead === undefined) return null;
-  return ahead === 0 ? 'next at the service' : `${ahead} ahead at the service`;
 }
 
 function expectation({ overdue, longerThanUsual, usual }: TaskView): string | null {
@@ -382,24 +375,11 @@ function took({ startedAtMs, endedAtMs, nowMs }: TaskView): string {
 /** Builds a button of a task; one that buys includes the price. */
 export function taskButton(action: ButtonAction, view: TaskView): CardButton {
   const { label, style } = view.members === undefined ? BUTTONS[action] : setButton(action, view);
+  const { task, retryPrice: price, sends: afterSends, review = [] } = view;
+  // An id holds as much of this as its action needs.
+  const press = { action, task, price, afterSends, isConfirmed: false, after: review.length, newest: null } as Press;
   const isPriced = action === 'retry' || action === 'again';
-  return button(pressOf(action, view), isPriced ? priced(label, view.retryPrice) : label, style);
-}
-
-function pressOf(action: ButtonAction, { task, retryPrice: price, sends, review = [] }: TaskView): Press {
-  const after = review.length;
-  switch (action) {
-    case 'retry':
-      return { action, task, price };
-    case 'again':
-      return { action, task, price, afterSends: sends, isConfirmed: false };
-    case 'sign_off':
-      return { action, task, after, newest: null };
-    case 'changes':
-      return { action, task, after };
-    default:
-      return { action, task };
-  }
+  return button(press, isPriced ? priced(label, price) : label, style);
 }
 
 function setButton(action: ButtonAction, { set, phase, boardCut, members = [] }: TaskView): Omit<CardButton, 'id'> {
