@@ -66,14 +66,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
         }
         <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, to, onJump)} onPress=${press} />
         <${Media} message=${message} />
-        ${
-          message.card.buttons.length > 0 &&
-          html`
-          <div class="buttons">
-            ${message.card.buttons.map((button) => html`<${PressButton} key=${button.id} button=${button} busy=${busy} onPress=${press} />`)}
-          </div>
-        `
-        }
+        ${message.card.buttons.length > 0 && html`<${Buttons} message=${message} busy=${busy} onPress=${press} />`}
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
         ${
           isPrivate &&
@@ -86,6 +79,14 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
       </div>
       ${message.clip !== null && html`<${Toolbar} busy=${busy} onReact=${(emoji) => send('reactions', { emoji })} />`}
     </article>
+  `;
+}
+
+function Buttons({ message, busy, onPress }) {
+  return html`
+    <div class="buttons">
+      ${message.card.buttons.map((button) => html`<${PressButton} key=${button.id} button=${button} busy=${busy} onPress=${onPress} />`)}
+    </div>
   `;
 }
 

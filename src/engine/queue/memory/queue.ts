@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue';
-import { type CancelTimer, type Clock, within } from '../../../clock.ts';
+import { type CancelTimer, within } from '../../../clock.ts';
 import { collection } from '../../records/collection.ts';
 import type { Store } from '../../store/store.ts';
 import {
@@ -23,7 +23,7 @@ import {
 /** A scheduled job. One that was replaced stays in the heap and is skipped when it is due. */
 interface ScheduledJob {
   readonly id: string;
-  /** Due time by the clock's {@link Clock.monotonic}, as all times in this file: clock adjustments move no job. */
+  /** Due time by the clock's `monotonic`, as all times in this file: clock adjustments move no job. */
   readonly atMs: number;
 }
 
