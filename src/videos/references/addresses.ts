@@ -123,12 +123,13 @@ export function createReferenceCheck(options: ReferenceCheckOptions): CheckRefer
     const serviceHost = baseUrl === undefined ? null : bareHost(new URL(baseUrl).hostname);
     const verdicts = new Map<string, Promise<Verdict>>();
     const check = async (option: MediaKind, given: string): Promise<readonly Refusal[]> => {
+      const host = bareHost(new URL(given).hostname);
       if (isKept(given)) {
-        const most = keptBytesOf(request, option);
-        const bytes = (await sizeOf(given)) ?? 0;
+        const [most, bytes] = [keptBytesOf(request, option), await sizeOf(given)];
+        // A forged address, or one of a file that is gone.
+        if (bytes === undefined) return [{ reason: 'unknown_host', option, given: host }];
         return bytes <= most ? [] : [{ reason: 'kept_here', option, most }];
       }
-      const host = bareHost(new URL(given).hostname);
       const verdict = verdicts.get(host) ?? judge(host, serviceHost);
       verdicts.set(host, verdict);
       const reason = await verdict;

@@ -112,7 +112,8 @@ describe('the hosts of reference media', () => {
     ['image', 1_000, []],
     ['image', 1_001, [{ reason: 'kept_here', option: 'image', most: 1_000 }]],
     ['audio', 1, [{ reason: 'kept_here', option: 'audio', most: 0 }]],
-  ] as const)('may be this bot, where the service takes its files: %s of %i bytes', async (kind, bytes, refusals) => {
+    ['image', undefined, [{ reason: 'unknown_host', option: 'image', given: 'kept.dailies.invalid' }]],
+  ] as const)('may be this bot, where the service takes its files: %s of %j bytes', async (kind, bytes, refusals) => {
     const check = createReferenceCheck({
       baseUrlOf: () => 'https://service.test',
       keptBytesOf: (_request, of) => (of === 'image' ? 1_000 : 0),
