@@ -54,3 +54,12 @@ it('takes a clip made again under the label of its first one', () => {
   // The button names the take that failed last.
   expect(wrong(ASKED, [...clips, first, second], [remake, { ...remake, task: first.id }])).toEqual([]);
 });
+
+it('takes outdated shots of a board as asked for that are made again by its card', () => {
+  const shots = [member('storyboard', 1), member('storyboard', 2)];
+  const ordered = shots.map(({ id }) => ({ ...PRESS, task: id }));
+  const take = newTask({ id: taskIdOf(`retry:${memberIdOf(SET, 2)}`) });
+  expect(wrong(ASKED, [...shots, take], ordered)).toEqual(['create nobody asked for']);
+  const again = { ...PRESS, action: 'retry' as const, task: `set-${SET}` };
+  expect(wrong(ASKED, [...shots, take], [...ordered, again])).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import { memberIdOf, taskIdOf } from '#src/pipeline/task-ids.ts';
+import { memberIdOf, memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import { TURNED_AWAY } from '../fates.ts';
 import type { Asked, Create, History, Kept, Pressed, Trouble, Violation } from '../history.ts';
 import { cardOf, tasksOf } from '../sets.ts';
@@ -22,7 +22,8 @@ export function checkCreates({ asked, pressed, creates, store, offered, troubles
   );
   const retried = pressed
     .filter(({ action }) => RETRYING.has(action))
-    .map(({ action, task }) => ({ task: action === 'remake' ? labelOf(task, store) : task }));
+    .flatMap(({ action, task }) => [action === 'remake' ? labelOf(task, store) : task, ...shotsOf(task, store)])
+    .map((task) => ({ task }));
   // Each press makes at most one take.
   const retries = new Set(
     [...Map.groupBy(retried, ({ task }) => task)].flatMap(([task, presses]) =>
@@ -79,6 +80,12 @@ function isApproved(task: string, { tasks }: Pick<Kept, 'tasks'>): boolean {
 function labelOf(task: string, { tasks }: Pick<Kept, 'tasks'>): string {
   const label = tasks.get(task)?.takeOf;
   return label === undefined ? task : memberIdOf(label.id, label.at);
+}
+
+/** Returns the shots of a board: a press on its card makes those again whose first image is of an earlier take. */
+function shotsOf(card: string, { tasks }: Pick<Kept, 'tasks'>): readonly string[] {
+  const set = tasks.get(setOf(card))?.set;
+  return set?.kind === 'storyboard' ? memberIds(set) : [];
 }
 
 /** Returns the set of a card; a task of a set was retried alone. */
