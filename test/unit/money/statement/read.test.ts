@@ -115,8 +115,10 @@ describe('a statement is read', () => {
       { tolerance: '0.01' },
       { dates: 'mdy' },
     ] as const;
-    const hashes = await Promise.all(options.map((given) => read(text, NAMES, given)));
-    expect(new Set([one, ...hashes].map(({ hash }) => hash)).size).toBe(5);
+    const hashes = new Set([one.hash]);
+    // One after the other: each writes the file anew.
+    for (const given of options) hashes.add((await read(text, NAMES, given)).hash);
+    expect(hashes.size).toBe(5);
   });
 });
 
