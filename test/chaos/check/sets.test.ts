@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task } from '#src/tasks/task.ts';
-import { EVENTS, lived, newTask, requestedTask } from '../../fakes/tasks.ts';
+import { EVENTS, lived, newTask, requestedTask, waitingTask } from '../../fakes/tasks.ts';
 import type { MoneyCommit } from '../commits.ts';
 import type { Kept, Shown } from '../history.ts';
 import { checkSets } from './sets.ts';
@@ -65,4 +65,12 @@ it('finds a card or a notice that is missing or doubled', () => {
   expect(wrong(FAILED, [], [CARD, { ...CARD, id: 'm3' }, NOTICED])).toEqual(['doubled message']);
   expect(wrong(FAILED, [], [CARD])).toEqual(['lost delivery']);
   expect(wrong(FAILED, [], [CARD, NOTICED, { ...NOTICED, id: 'm4' }])).toEqual(['doubled delivery']);
+});
+
+it('warns of a chain that waits for a decision of which nobody was told', () => {
+  const [first, ...others] = setOf(waitingTask);
+  const doubtful = lived({ ...newTask(), ...first, state: 'claimed' }, EVENTS.send, EVENTS.lost);
+  const name = 'chain that waits for a decision, and nobody was told';
+  expect(wrong([doubtful, ...others], [], [CARD])).toEqual([name]);
+  expect(wrong([doubtful, ...others], [], [CARD, NOTICED])).toEqual([]);
 });

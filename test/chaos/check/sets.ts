@@ -63,5 +63,10 @@ function wrongCard(tasks: readonly Task[], messages: readonly Shown[]): readonly
   const isOpen = tasks.some(({ state }) => state === 'requested');
   const what = `the end of ${describe(tasks)} was told of ${notices.length} times`;
   if (notices.length > 1) return [{ name: 'doubled delivery', what }];
-  return notices.length === 0 && !isSilent && !isOpen ? [{ name: 'lost delivery', what }] : [];
+  if (notices.length > 0 || isSilent || isOpen) return [];
+  // A warning: the card asks for the decision on which the other shots wait, but pings nobody.
+  const isBehind = tasks.some(({ state }) => state === 'waiting');
+  return isBehind
+    ? [{ name: 'chain that waits for a decision, and nobody was told', what, isWarning: true }]
+    : [{ name: 'lost delivery', what }];
 }
