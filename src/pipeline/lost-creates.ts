@@ -1,4 +1,4 @@
-import type { Job, Store } from '../engine/index.ts';
+import { collection, type Job, type Store } from '../engine/index.ts';
 import { readEntries, stateIndex, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamId } from '../videos/index.ts';
 import { scheduleNext } from './next-job.ts';
@@ -14,7 +14,10 @@ const SKEW_MS = 10_000;
 const MAX_TASKS = 1_000;
 
 type Deps = Pick<SubmitterOptions, 'repository' | 'videos' | 'queue' | 'clock' | 'logger' | 'createTimeoutMs'>;
-type LostCreatesDeps = Deps & { readonly store: Pick<Store, 'keyv' | 'scan'>; readonly serviceKey?: ServiceKey };
+type LostCreatesDeps = Deps & {
+  readonly store: Pick<Store, 'keyv' | 'scan' | 'contents'>;
+  readonly serviceKey?: ServiceKey;
+};
 
 /** A POST whose answer was lost. */
 interface Lost extends Pick<Task, 'id' | 'request'> {
@@ -23,7 +26,15 @@ interface Lost extends Pick<Task, 'id' | 'request'> {
 }
 
 /** Other POST that may have made a task of a list; `atMs` is `null` where its time is unknown. */
-type Rival = { readonly service: string; readonly atMs: number | null; readonly notedAtMs: number };
+type Rival = { readonly service: string; readonly atMs: number | null };
+
+/** By task and send: what was sent again since, by whichever replica, is still a rival. */
+const lostPosts = collection<string, Rival>({
+  name: 'lost_posts',
+  holds: 'the times of requests to video services whose answer was lost',
+  kept: 'half an hour',
+  personal: 'nobody',
+});
 
 /**
  * Looks for uncertain tasks in the lists of their services. An order takes a task of the list that was made while its POST was
@@ -35,18 +46,24 @@ export class LostCreates {
   readonly #deps: LostCreatesDeps;
   /** What each order would have taken at the look before. */
   #candidates: ReadonlyMap<TaskId, UpstreamId> = new Map();
-  readonly #doubted = new Map<string, Rival>();
 
   /** Notes what was lost. @returns what is to be looked for */
-  readonly #note = (task: Task): Lost | null => {
+  readonly #note = async (task: Task): Promise<Lost | null> => {
     const { id, state, sends, request, turnAtMs: atMs, failure, cancelledBy, leftBy } = task;
     if (state !== 'uncertain' || failure?.code !== 'lost_answer') return null;
+    const { store } = this.#deps;
     const key = `${id}:${sends}`;
-    if (!this.#doubted.has(key)) this.#doubted.set(key, this.#rivalOf(task, atMs));
+    if ((await lostPosts.get(store, key)) === undefined)
+      await lostPosts.set(store, key, this.#rivalOf(task, atMs), DOUBTED_MS);
     const isDecided = cancelledBy !== undefined || leftBy !== undefined;
     return isDecided || atMs === undefined ? null : { key, id, request, atMs };
   };
-  readonly observer: TaskObserver = { changed: this.#note };
+  readonly observer: TaskObserver = {
+    changed: (task) =>
+      void this.#note(task).catch((err: unknown) =>
+        this.#deps.logger.warn({ event: 'lost_post_unnoted', task: task.id, err }, 'failed to note a lost request'),
+      ),
+  };
 
   constructor(deps: LostCreatesDeps) {
     this.#deps = deps;
@@ -62,17 +79,22 @@ export class LostCreates {
     // What was begun before the lists were read is by now being sent, known by its id, or lost as well.
     const sending = (await this.#tasksIn('sending')).map((task) => this.#rivalOf(task, task.lease?.atMs));
     await this.#lost();
+    const doubted = await this.#doubted();
     const candidates = new Map<TaskId, UpstreamId>();
     for (const [{ key, id, atMs }, upstreamId] of found) {
-      const own = this.#doubted.get(key);
+      const own = doubted.get(key);
       const isRival = (one: Rival): boolean => one !== own && one.service === own?.service;
       const isNear = (one: Rival): boolean => Math.abs((one.atMs ?? atMs) - atMs) < createTimeoutMs + 2 * SKEW_MS;
-      if ([...sending, ...this.#doubted.values()].some((one) => isRival(one) && isNear(one))) continue;
+      if ([...sending, ...doubted.values()].some((one) => isRival(one) && isNear(one))) continue;
       candidates.set(id, upstreamId);
       if (this.#candidates.get(id) === upstreamId) await this.#take(id, upstreamId);
     }
-    for (const [key, one] of this.#doubted) if (one.notedAtMs < clock.now() - DOUBTED_MS) this.#doubted.delete(key);
     this.#candidates = candidates;
+  }
+
+  async #doubted(): Promise<ReadonlyMap<string, Rival>> {
+    const pages = await Array.fromAsync(lostPosts.all(this.#deps.store));
+    return new Map(pages.flat().map(({ key, value }) => [key, value]));
   }
 
   async #tasksIn(state: Task['state']): Promise<readonly Task[]> {
@@ -82,13 +104,14 @@ export class LostCreates {
 
   /** Returns what was lost and waits for a decision. */
   async #lost(): Promise<readonly Lost[]> {
-    return (await this.#tasksIn('uncertain')).flatMap((task) => this.#note(task) ?? []);
+    const noted = await Promise.all((await this.#tasksIn('uncertain')).map(this.#note));
+    return noted.filter((one) => one !== null);
   }
 
   #rivalOf({ request, createdAtMs }: Task, atMs: number | undefined): Rival {
-    const notedAtMs = this.#deps.clock.now();
-    const service = this.#deps.serviceKey?.(request) ?? request.service ?? '';
-    return { service, atMs: atMs ?? (notedAtMs - createdAtMs > DOUBTED_MS ? createdAtMs : null), notedAtMs };
+    const { serviceKey, clock } = this.#deps;
+    const service = serviceKey?.(request) ?? request.service ?? '';
+    return { service, atMs: atMs ?? (clock.now() - createdAtMs > DOUBTED_MS ? createdAtMs : null) };
   }
 
   /** Returns the only task of the service's list that can be an order's; undefined: there is none, several, or no list. */

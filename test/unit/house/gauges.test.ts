@@ -16,7 +16,7 @@ const TOP = join(import.meta.dirname, '../../..');
  * fields of `TaskView` by 3, of `BotPorts` by 1, of `ChatOptions` by 2, terms of the glossary by 1.
  */
 const CEILINGS = {
-  lines: 75_800,
+  lines: 75_830,
   exports: 2_043,
   'exported functions with one call site': 272,
   'knotted folders of src': 0,
@@ -31,7 +31,7 @@ const CEILINGS = {
   'loops of compare-and-set': 1,
   'terms of the glossary': 80,
   'files of one create': 133,
-  'functions of one create': 710,
+  'functions of one create': 711,
   'reads of one create': 16,
   'commits of one create': 6,
 } as const;

@@ -120,6 +120,16 @@ it.each([
   },
 );
 
+it('what an order has left that was sent again is not taken by another one, whichever replica looks', async () => {
+  const { house, ids } = await uncertain({ count: 2 });
+  await house.service.resubmit(ids[0] as TaskId, ADA, { afterSends: 1, price: PRICE });
+  await house.pass(1_000);
+  house.videos.listed = () => ['up-first'];
+  const other = house.another();
+  for (let time = 0; time < 3; time += 1) expect(await runJob(other.lostCreates, other)).toBe(true);
+  expect(await other.task(ids[1] as TaskId)).toMatchObject({ state: 'uncertain' });
+});
+
 it('orders lost minutes apart take a task each', async () => {
   const { house, look } = await uncertain({ count: 2, apartMs: 4 * MINUTE_MS });
   house.videos.listed = ({ prompt }) => [prompt === 'fox 0' ? 'up-0' : 'up-1'];
@@ -151,6 +161,7 @@ it('no order takes a task while it is unknown when another one was sent, as afte
   const [first, second] = ids as [TaskId, TaskId];
   const { turnAtMs: _, ...older } = await house.task(first);
   await house.store.keyv('tasks').set(first, older);
+  await house.store.keyv('lost_posts').delete(`${first}:1`);
   house.videos.listed = () => ['up-lost'];
   const next = house.another();
   for (let time = 0; time < 3; time += 1) expect(await runJob(next.lostCreates, next)).toBe(true);
