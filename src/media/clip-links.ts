@@ -108,7 +108,7 @@ export class SignedLinks {
   idIn(url: string): { readonly id: string; readonly isExpired: boolean } | null {
     if (!url.startsWith(`${this.#options.publicUrl}/media/`)) return null;
     const { pathname, searchParams } = new URL(url);
-    const id = decodeURIComponent(pathname.slice(pathname.lastIndexOf('/') + 1));
+    const id = pathname.slice(pathname.lastIndexOf('/') + 1);
     const verdict = this.verify(id, searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
     return verdict === 'forged' ? null : { id, isExpired: verdict === 'expired' };
   }
