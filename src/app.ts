@@ -24,7 +24,6 @@ import type { Logger } from './logger.ts';
 import {
   createClipLinks,
   createFileFinder,
-  type FileLinks,
   FolderCheck,
   prepareClipsFolder,
   type Relay,
@@ -51,7 +50,6 @@ export interface AppDeps {
   readonly catalog: () => Catalog;
   /** `null`: links are off. */
   readonly links: SignedLinks | null;
-  readonly fileLinks: FileLinks;
   readonly relay: Relay;
   /** Returns the configured video services, or the embedded one, as they are configured now; at least one. */
   readonly services: () => readonly ServiceConfig[];

@@ -56,15 +56,14 @@ async function run(
   opened({ name: 'the store', stop: () => store.close() });
   ending.throwIfAborted();
   const links = config.links === undefined ? null : new SignedLinks({ ...config.links, clock });
-  const fileLinks = await FileLinks.open(store, clock, links);
   const relay = new Relay({
-    links: fileLinks,
+    links: await FileLinks.open(store, clock, links),
     keptImageBytes: (of) => keptBytes(services(), 'image', of),
     store,
     dataDir: resolve(config.dataDir),
     logger,
   });
-  const shared = { config, logger, metrics, clock, random, store, catalog, links, fileLinks, relay, ffmpeg };
+  const shared = { config, logger, metrics, clock, random, store, catalog, links, relay, ffmpeg };
   const embedded = configured().length > 0 ? null : [await startSandbox(shared, opened)];
   const services = (): readonly ServiceConfig[] => embedded ?? configured();
   ending.throwIfAborted();

@@ -1,5 +1,5 @@
 import type { Job, JobHandler, JobKind } from './engine/index.ts';
-import { createTakeLastFrame, type FileLinks, LastFrames, type Relay } from './media/index.ts';
+import { createTakeLastFrame, LastFrames, type Relay } from './media/index.ts';
 import { Boards } from './orders/index.ts';
 import {
   Clips,
@@ -30,10 +30,8 @@ interface PipelineDeps
   readonly serviceKey?: ServiceKey;
   /** Path of the ffmpeg that takes the last frames of clips. Default: none. */
   readonly ffmpeg?: string | null;
-  /** Signs the addresses of these frames. */
-  readonly fileLinks: FileLinks;
-  /** Serves them. */
-  readonly relay: Pick<Relay, 'serveFrames' | 'reaches'>;
+  /** Signs the addresses of these frames, and serves them. */
+  readonly relay: Pick<Relay, 'links' | 'reaches' | 'serveFrames'>;
 }
 
 /** Parts that move a task from its claim to a clip on disk; the chat delivers it from there. */
@@ -66,16 +64,8 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     deferStorage: (id) => deferUpload(deps, id),
     isRemoved: async (id) => (await repository.get(id))?.removal !== undefined,
   });
-  const { ffmpeg = null, fileLinks: links, relay } = deps;
-  const reaches: Relay['reaches'] = (of) => relay.reaches(of);
-  const frames = new LastFrames({
-    ...deps,
-    repository,
-    clips,
-    links,
-    reaches,
-    takeLastFrame: createTakeLastFrame(ffmpeg),
-  });
+  const { ffmpeg = null, relay } = deps;
+  const frames = new LastFrames({ ...deps, repository, clips, takeLastFrame: createTakeLastFrame(ffmpeg) });
   relay.serveFrames((id) => frames.find(id));
   const chaining = new Chaining({ ...deps, repository, frames, boards: new Boards(store) });
   repository.subscribe(chaining);

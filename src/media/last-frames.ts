@@ -7,7 +7,6 @@ import { SingleFlight } from '../single-flight.ts';
 import type { ClipStorage } from '../storage/index.ts';
 import type { Task, TaskId } from '../tasks/index.ts';
 import type { Clip, VideoRequest } from '../videos/index.ts';
-import type { FileLinks } from './clip-links.ts';
 import type { TakeLastFrame } from './ffmpeg.ts';
 import { deleteOldest } from './old-files.ts';
 import { FRAME_NAME, frameIdOf, frameIn, type Relay } from './relay.ts';
@@ -16,9 +15,8 @@ import { FRAME_NAME, frameIdOf, frameIn, type Relay } from './relay.ts';
 interface LastFramesOptions {
   /** `null` without ffmpeg. */
   readonly takeLastFrame: TakeLastFrame | null;
-  readonly links: FileLinks;
-  /** Returns whether frames reach any service, or that of a request. */
-  readonly reaches: Relay['reaches'];
+  /** Signs the addresses of frames, and knows whether they reach a service. */
+  readonly relay: Pick<Relay, 'links' | 'reaches'>;
   readonly repository: Pick<TaskRepository, 'get'>;
   readonly clips: Pick<Clips, 'find'>;
   readonly storage: Pick<ClipStorage, 'pathOf'>;
@@ -47,10 +45,10 @@ export class LastFrames {
 
   /** Returns what is missing here to start a shot with the last frame of another, at any service or that of a request. */
   missing(of?: Pick<VideoRequest, 'service'>): readonly ('ffmpeg' | 'public_url')[] {
-    const { takeLastFrame, reaches } = this.#options;
+    const { takeLastFrame, relay } = this.#options;
     return [
       ...(takeLastFrame === null ? (['ffmpeg'] as const) : []),
-      ...(reaches(of) ? [] : (['public_url'] as const)),
+      ...(relay.reaches(of) ? [] : (['public_url'] as const)),
     ];
   }
 
@@ -59,7 +57,7 @@ export class LastFrames {
    * @throws DailiesError `gone` without a clip, the errors of {@link Clips.find}, Error of ffmpeg, the reason of `signal`
    */
   async take({ id }: Pick<Task, 'id'>, signal: AbortSignal): Promise<string> {
-    const { links } = this.#options;
+    const { links } = this.#options.relay;
     if ((await this.#find(id, signal)) !== undefined) return links.sign(frameIdOf(id));
     throw new DailiesError(`taking the last frame of clip ${id}: it was removed`, { code: 'gone', retryable: false });
   }
@@ -75,7 +73,7 @@ export class LastFrames {
    */
   async isServed(url: string): Promise<boolean> {
     const id = frameIn(url);
-    const ours = this.#options.links.idIn(url);
+    const ours = this.#options.relay.links.idIn(url);
     // Somebody else's address may look like ours.
     if (id === null || ours === null) return true;
     try {

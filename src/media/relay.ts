@@ -100,6 +100,7 @@ export const RELAY_BOUNDS: RelayBounds = {
 
 /** Stores reference files that users posted in a chat, and serves them at signed URLs of our own. */
 export class Relay {
+  readonly links: FileLinks;
   readonly #options: RelayOptions;
   readonly #maxFileBytes: number;
   readonly #folder: RelayFolder;
@@ -111,6 +112,7 @@ export class Relay {
   constructor(options: RelayOptions) {
     const { store, dataDir, bounds = RELAY_BOUNDS } = options;
     this.#options = options;
+    this.links = options.links;
     this.#maxFileBytes = bounds.maxFileBytes;
     this.#folder = new RelayFolder(join(dataDir, 'relay'), bounds);
     this.#library = new LibraryFolder(join(dataDir, 'library'), store);

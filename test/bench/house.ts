@@ -74,8 +74,7 @@ export async function openHouse(at: HouseOptions): Promise<House> {
     createTimeoutMs: timeouts.createTimeoutMs,
     storage: new FolderStorage(tmpdir()),
     maxRepeatedFetches: 4,
-    fileLinks: fileLinks(clock, null),
-    relay: { serveFrames: () => undefined, reaches: () => false },
+    relay: { links: fileLinks(clock, null), serveFrames: () => undefined, reaches: () => false },
   });
   if (at.observer !== undefined) repository.subscribe(at.observer);
   let polls = 0;

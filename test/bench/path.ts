@@ -113,7 +113,6 @@ async function startApp(folder: string, discord: FakeDiscord, baseUrl: string, a
     store,
     catalog: () => catalog,
     links: null,
-    fileLinks: fileLinks(clock, null),
     relay: new Relay({ links: fileLinks(clock, null), store, dataDir: folder, logger }),
     services: () => [{ baseUrl, token: 'sk-bench' }],
     ffmpeg: null,

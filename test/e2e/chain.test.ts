@@ -183,3 +183,11 @@ test('without ffmpeg or a public address, the command names what is missing and 
   expect(body.error).toContain('That needs ffmpeg and a public address (PUBLIC_URL)');
   expect(upstream.posts).toBe(0);
 });
+
+test('the embedded service reads the frame before a shot itself, without a public address', async () => {
+  dailies = await startDailies({ dir: dir.path, env: { FFMPEG_PATH: FFMPEG } });
+  await order(['a fox --seconds 4', 'it runs --seconds 4']);
+  const board = async () => (await dailies.messages()).find(({ text }) => text.includes('Storyboard: a fox'));
+  await expect.poll(async () => (await board())?.text, { timeout: WITHIN }).toContain('All 2 shots are ready');
+  expect(upstream.posts).toBe(0);
+});

@@ -119,8 +119,11 @@ export class TaskHouse {
       ...(options.billingOf === undefined ? {} : { billingOf: options.billingOf }),
       ...(options.settingsOf === undefined ? {} : { settingsOf: options.settingsOf }),
       ...(options.serviceKey === undefined ? {} : { serviceKey: options.serviceKey }),
-      fileLinks: fileLinks(clock, options.links ?? null),
-      relay: { serveFrames: () => undefined, reaches: () => options.links !== undefined },
+      relay: {
+        links: fileLinks(clock, options.links ?? null),
+        serveFrames: () => undefined,
+        reaches: () => options.links !== undefined,
+      },
       storage: new FolderStorage('/clips'),
       maxRepeatedFetches: 2,
     });

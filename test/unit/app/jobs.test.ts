@@ -59,7 +59,6 @@ it('the app runs the periodic jobs of its features and platforms, and releases t
     store,
     catalog: () => catalog,
     links: null,
-    fileLinks: fileLinks(clock, null),
     relay: new Relay({ links: fileLinks(clock, null), store, dataDir, logger }),
     services: () => [{ baseUrl: 'http://127.0.0.1:9', token: 'sk-none' }],
     ffmpeg: null,

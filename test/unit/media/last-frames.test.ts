@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { LINK_LIFETIME_MS, SignedLinks } from '#src/media/clip-links.ts';
 import { createTakeLastFrame } from '#src/media/ffmpeg.ts';
 import { LastFrames } from '#src/media/last-frames.ts';
+import type { Relay } from '#src/media/relay.ts';
 import { FolderStorage } from '#src/storage/folder-storage.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { fileLinks } from '#test/fakes/file-links.ts';
@@ -28,8 +29,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 function framesOf(tasks: ReadonlyMap<TaskId, Task>, take = createTakeLastFrame(FFMPEG), maxFiles?: number): LastFrames {
   return new LastFrames({
     takeLastFrame: take,
-    links: fileLinks(clock, links),
-    reaches: () => true,
+    relay: { links: fileLinks(clock, links), reaches: () => true },
     repository: { get: async (id) => tasks.get(id) },
     clips: { find: async ({ clip }) => clip },
     storage: new FolderStorage(dir),
@@ -128,11 +128,13 @@ it('leaves none of a clip that was removed meanwhile, although its file is still
 
 it('names what is missing, at any service or at that of a request', () => {
   const of = { repository: { get: async () => undefined }, clips: { find: async () => undefined } };
-  const shared = { ...of, storage: new FolderStorage(dir), links: fileLinks(clock, null) };
-  const lacking = new LastFrames({ ...shared, reaches: () => false, takeLastFrame: null });
+  const shared = { ...of, storage: new FolderStorage(dir) };
+  const own = fileLinks(clock, null);
+  const lacking = new LastFrames({ ...shared, relay: { links: own, reaches: () => false }, takeLastFrame: null });
   expect(lacking.missing()).toEqual(['ffmpeg', 'public_url']);
   const takeLastFrame = createTakeLastFrame(FFMPEG);
-  const frames = new LastFrames({ ...shared, reaches: (at) => at?.service !== 'plain', takeLastFrame });
+  const reaches: Relay['reaches'] = (at) => at?.service !== 'plain';
+  const frames = new LastFrames({ ...shared, relay: { links: own, reaches }, takeLastFrame });
   expect(frames.missing()).toEqual([]);
   expect(frames.missing({ service: 'fal' })).toEqual([]);
   expect(frames.missing({ service: 'plain' })).toEqual(['public_url']);
