@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { launchBrowser } from '#test/fakes/browser.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
 import { type LocalSlack, localSlackProgram, startLocalSlack } from '#test/fakes/local-slack.ts';
@@ -19,21 +19,29 @@ describe.skipIf(program === null)('on a third-party Slack emulator, in a browser
   let page: Page;
 
   beforeAll(async () => {
+    browser = await launchBrowser();
+  }, 300_000);
+
+  // Every test has its own: a clip that is still being made would otherwise show its buttons to the next one.
+  beforeEach(async () => {
     upstream = await startVideoService();
     dir = await makeDir();
     slack = await startLocalSlack(program ?? '');
     dailies = await startDailies({ dir: dir.path, upstream, env: slack.env });
-    browser = await launchBrowser();
     page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     await page.goto(slack.url);
   }, 300_000);
 
-  afterAll(async () => {
-    await browser.close();
+  afterEach(async () => {
+    await page.close();
     await dailies.kill();
     await slack.close();
     await upstream.close();
     await dir.remove();
+  });
+
+  afterAll(async () => {
+    await browser.close();
   });
 
   const say = async (text: string): Promise<void> => {
