@@ -1,4 +1,4 @@
-import type { MessageRef, TaskView } from '#src/chat/index.ts';
+import type { MessageRef, SetView } from '#src/chat/index.ts';
 import {
   formatPrice,
   holdsWords,
@@ -106,7 +106,7 @@ export function listedOf(
       const place = areBoards ? placeOf(task) : undefined;
       if (place?.kind === 'storyboard') {
         const board = await chat.setView(place);
-        return { task, board, message: await chat.messageOf(board.task), phase: board.phase };
+        return { task, board, message: await chat.messageOf(board.id), phase: board.phase };
       }
       const [message, { phase }] = await Promise.all([chat.messageOf(task.id), chat.view(task)]);
       return { task: titled(catalog(), task), message, phase };
@@ -152,7 +152,7 @@ export interface Listed {
   readonly message: MessageRef | undefined;
   readonly phase: Phase;
   /** Board of the storyboard that it stands for, whose message it is then. Absent: the task itself. */
-  readonly board?: TaskView;
+  readonly board?: SetView;
 }
 
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
@@ -180,15 +180,16 @@ function detailsButton(task: TaskId): CardButton {
 }
 
 /** Renders a storyboard in a list; its **Details** lead to its shots, and post its board anew. */
-function boardRow(view: TaskView, message: MessageRef | undefined): Block {
+function boardRow(view: SetView, message: MessageRef | undefined): Block {
+  const { task } = view.first;
   const small = facts(
     shotsReady(view),
-    [{ timeMs: view.createdAtMs }],
+    [{ timeMs: task.createdAtMs }],
     formatPrice(view.price),
-    [{ person: view.by }],
-    [{ code: shortId(view.task) }],
+    [{ person: task.origin.user }],
+    [{ code: shortId(view.id) }],
     message && [{ message, label: 'See it' }],
     ...cutLinks(view),
   );
-  return item(setTitle(view), small, detailsButton(view.task));
+  return item(setTitle(view), small, detailsButton(view.id));
 }

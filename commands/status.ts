@@ -1,4 +1,4 @@
-import { type MessageRef, setCardId, setOfCard, type TaskView } from '#src/chat/index.ts';
+import { type MessageRef, type SetView, setCardId, setOfCard, type TaskView } from '#src/chat/index.ts';
 import { isBlind, type Task, type TaskId } from '#src/tasks/index.ts';
 import type { Caller, Reply } from './bot-port.ts';
 import { optionValue } from './input/options.ts';
@@ -6,7 +6,7 @@ import { type BotPorts, privately, refused, type Subcommand, teamOf } from './in
 import { findTask, oncePerBlind, oncePerBoard, placeOf, TASK_ID, visibleAmong } from './input/task-lookup.ts';
 import { type Listed, listedOf, listRow } from './list.ts';
 import { type ShownSet, withSet } from './orders/details.ts';
-import { cardOf, taskButton } from './sentences/cards/task-card.ts';
+import { cardOf, setButton, taskButton } from './sentences/cards/task-card.ts';
 import { unknownTask } from './sentences/refusals.ts';
 import { shortId } from './ui/buttons.ts';
 import { type Card, facts, heading, type Line, layOut, withText } from './ui/card.ts';
@@ -68,20 +68,20 @@ function openCard(listed: readonly Listed[]): Card {
  * @param set the set that the task belongs to, with its message
  */
 function statusCard(
-  view: TaskView,
+  view: TaskView | SetView,
   message: MessageRef | undefined,
-  { id = view.task, set }: { readonly id?: TaskId; readonly set?: ShownSet } = {},
+  { id = view.kind === 'set' ? view.id : view.task.id, set }: { readonly id?: TaskId; readonly set?: ShownSet } = {},
 ): Card {
   const line = facts([{ code: shortId(id) }], message && [{ message, label: 'its message' }]);
   return withSet(withText(withShow(cardOf(view), view), line), set);
 }
 
 /** Adds **Show the clip** to a finished task, or **Show the board**, whose message may have been deleted. */
-function withShow(card: Card, view: TaskView): Card {
-  if (view.members !== undefined) {
-    const cut = view.boardCut?.isCurrent === true ? [taskButton('join', view)] : [];
-    return { ...card, buttons: [...card.buttons, ...cut, taskButton('show', view)] };
+function withShow(card: Card, view: TaskView | SetView): Card {
+  if (view.kind === 'set') {
+    const cut = view.boardCut?.isCurrent === true ? [setButton('join', view)] : [];
+    return { ...card, buttons: [...card.buttons, ...cut, setButton('show', view)] };
   }
-  if (view.phase !== 'done' || view.removal !== undefined || view.buttons.includes('show')) return card;
+  if (view.phase !== 'done' || view.task.removal !== undefined || view.buttons.includes('show')) return card;
   return { ...card, buttons: [taskButton('show', view), ...card.buttons] };
 }

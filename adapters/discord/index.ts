@@ -5,13 +5,14 @@ import { originalLabel } from '#commands/sentences/attachments.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import {
   type Attached,
+  type CardView,
+  isCardView,
   isPending,
   type MessageRef,
   type Notice,
   type Place,
   type PlatformLimits,
   type RemovedView,
-  type TaskView,
   type Upload,
   type View,
 } from '#src/chat/index.ts';
@@ -161,7 +162,7 @@ export class Discord implements Adapter {
 
   async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
     const body = this.#render(view, origin, undefined);
-    const sinceMs = view.kind === 'task' ? view.createdAtMs : this.#options.clock.now();
+    const sinceMs = isCardView(view) ? requestedAtMs(view) : this.#options.clock.now();
     const message = await this.#messages.open(task, origin, { body, sinceMs });
     await this.#renewable(message, origin, view, body);
     return message;
@@ -170,7 +171,7 @@ export class Discord implements Adapter {
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
     const { hasBot, guild } = readAddress(origin.address);
     // A notice is no response of its own, and may have been posted as text.
-    if (view.kind !== 'task') return this.#messages.replace(message, renderCard(cardOf(view), { guild }));
+    if (!isCardView(view)) return this.#messages.replace(message, renderCard(cardOf(view), { guild }));
     const record = await this.#records.message(message.message);
     const plain = this.#render(view, origin, record?.clip);
     const body = hasBot ? plain : this.#renewal.withPrompt(record, plain, isOpen(view));
@@ -218,7 +219,7 @@ export class Discord implements Adapter {
   }
 
   /** Removes the prompt from the record of an expired message, which needed it for edits alone: none follows. */
-  async expire({ message }: MessageRef, { kind }: TaskView | RemovedView): Promise<void> {
+  async expire({ message }: MessageRef, { kind }: CardView | RemovedView): Promise<void> {
     if (kind === 'removed') await this.#records.removeContent(message);
   }
 
@@ -344,7 +345,7 @@ export class Discord implements Adapter {
   }
 
   #render(view: View, { address, channel, replyTo }: Origin, clip: Parameters<typeof renderCard>[1]['clip']): Body {
-    const phase = view.kind === 'task' ? view.phase : undefined;
+    const phase = isCardView(view) ? view.phase : undefined;
     const { guild, source } = readAddress(address);
     // The response to a button is a reply to the button's message.
     const repeats =
@@ -376,6 +377,11 @@ function keeping(id: string): Pick<Body, 'attachments'> {
   return { attachments: [{ id }] };
 }
 
+function requestedAtMs(view: CardView): number {
+  if (view.kind === 'cut') return view.createdAtMs;
+  return (view.kind === 'set' ? view.first : view).task.createdAtMs;
+}
+
 function isOpen(view: View): boolean {
-  return view.kind === 'task' && isPending(view.phase);
+  return isCardView(view) && isPending(view.phase);
 }

@@ -4,6 +4,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import {
   type Attached,
+  type CardView,
   isPending,
   type MemberRights,
   type MessageRef,
@@ -18,7 +19,7 @@ import {
 import { DailiesError } from '#src/errors.ts';
 import { servePage } from '#src/http/index.ts';
 import { deleteAbandonedParts } from '#src/media/index.ts';
-import type { Audience, Origin, Person, TaskId } from '#src/tasks/index.ts';
+import { type Audience, type Origin, type Person, type TaskId, typedPrompt } from '#src/tasks/index.ts';
 import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
@@ -134,8 +135,7 @@ class Playground implements Adapter {
       });
     }
     // Where clips are in a bucket, the page plays them from there, and a copy here would be a second one. A cut has no task.
-    const isCut = view.kind === 'task' && view.cut !== undefined;
-    if (isCut || this.#options.clipLinks.origin === null) await this.#files.keep(message.message, file);
+    if (view.kind === 'cut' || this.#options.clipLinks.origin === null) await this.#files.keep(message.message, file);
     await this.#messages.change(message.message, (current) => ({
       ...current,
       ...viewFields(view),
@@ -163,8 +163,8 @@ class Playground implements Adapter {
     return retractMessage(this.#messages, message, view);
   }
 
-  expire({ message }: MessageRef, view: TaskView | RemovedView): Promise<void> {
-    const fields = view.kind === 'task' ? viewFields(view) : { card: cardOf(view), clip: null, asked: null };
+  expire({ message }: MessageRef, view: CardView | RemovedView): Promise<void> {
+    const fields = view.kind === 'removed' ? { card: cardOf(view), clip: null, asked: null } : viewFields(view);
     return replaceContent(this.#messages, message, fields);
   }
 
@@ -245,22 +245,24 @@ function attachmentOf({ name, description, contentType, bytes }: Upload): Messag
 
 function viewFields(view: View): Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip'> {
   const card = cardOf(view);
-  if (view.kind !== 'task' || view.cut !== undefined) return { card, ...NO_TASK };
-  if (view.members !== undefined) {
-    const tasks = view.members.map(({ view: { task, state, progress } }) => ({ task, state, progress }));
+  if (view.kind === 'set') {
+    const tasks = view.members.map(({ view: { task, progress } }) => ({ task: task.id, state: task.state, progress }));
     return { card, ...NO_TASK, tasks };
   }
-  return { card, task: view.task, state: view.state, progress: view.progress, clip: clipFacts(view) };
+  if (view.kind !== 'task') return { card, ...NO_TASK };
+  const { task, progress } = view;
+  return { card, task: task.id, state: task.state, progress, clip: clipFacts(view) };
 }
 
 function clipFacts(view: TaskView): ClipFacts {
-  const { phase, prompt, settings, by, startedAtMs, endedAtMs, nowMs, retryOf, set } = view;
+  const { phase, task, startedAtMs, nowMs } = view;
+  const { request, origin, endedAtMs = null, retryOf, set } = task;
   return {
     phase,
-    prompt,
-    aspectRatio: settings.aspectRatio ?? null,
-    by: by.name,
-    isRetry: retryOf !== null,
+    prompt: typedPrompt(request),
+    aspectRatio: request.aspectRatio ?? null,
+    by: origin.user.name,
+    isRetry: retryOf !== undefined,
     isShot: set?.kind === 'storyboard',
     isCompared: set?.kind === 'comparison',
     startedAtMs,

@@ -6,16 +6,17 @@ import { type DirectReason, directClipCard } from '#commands/sentences/cards/not
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { plainName } from '#commands/sentences/format.ts';
 import type { Card } from '#commands/ui/card.ts';
-import type {
-  Attached,
-  MessageRef,
-  Notice,
-  Place,
-  PlatformLimits,
-  RemovedView,
-  TaskView,
-  Upload,
-  View,
+import {
+  type Attached,
+  type CardView,
+  isCardView,
+  type MessageRef,
+  type Notice,
+  type Place,
+  type PlatformLimits,
+  type RemovedView,
+  type Upload,
+  type View,
 } from '#src/chat/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Origin, Person, TaskId } from '#src/tasks/index.ts';
@@ -235,7 +236,7 @@ export class Slack implements Adapter {
   }
 
   /** Name and address of the clip's file are made of the prompt; its id is enough to delete it. */
-  async expire(message: MessageRef, view: TaskView | RemovedView): Promise<void> {
+  async expire(message: MessageRef, view: CardView | RemovedView): Promise<void> {
     const file = view.kind === 'removed' ? await this.#messageStore.file(message) : undefined;
     if (file !== undefined)
       await this.#messageStore.rememberFile(message, file, { ...file, name: '', permalink: null });
@@ -376,7 +377,7 @@ export class Slack implements Adapter {
   }
 
   async #bodyOf(view: View, origin: Origin, message: MessageRef | null): Promise<Body> {
-    const isDone = view.kind === 'task' && view.phase === 'done';
+    const isDone = isCardView(view) && view.phase === 'done';
     const file = message === null || !isDone ? undefined : await this.#messageStore.file(message);
     const { name, permalink } = file?.state === 'shared' ? file : { name: '', permalink: null };
     const clip = permalink === null ? null : { name, url: permalink };
@@ -401,7 +402,9 @@ function endKey({ channel, message }: MessageRef, view: View): string {
 function outcomeOf(view: View): readonly unknown[] {
   if (view.kind === 'approval') return ['decided'];
   if (view.kind === 'review') return ['erased'];
-  return view.kind === 'task' ? [view.phase, view.sends, view.handover?.kind, view.lateOutcome] : [view.phase];
+  if (view.kind === 'cut') return [view.phase, view.handover?.kind];
+  if (view.kind !== 'task') return [view.phase];
+  return [view.phase, view.task.sends, view.handover?.kind, view.task.lateOutcome];
 }
 
 async function nothing(): Promise<void> {}

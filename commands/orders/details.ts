@@ -1,4 +1,4 @@
-import { type MessageRef, setCardId, type TaskView } from '#src/chat/index.ts';
+import { type MessageRef, type SetView, setCardId } from '#src/chat/index.ts';
 import { type FileDescription, type FileMarks, MARK_NAMES } from '#src/media/index.ts';
 import {
   asOf,
@@ -20,7 +20,7 @@ import { type BotPorts, privately } from '../input/subcommand.ts';
 import { UNNAMED_FILE } from '../sentences/attachments.ts';
 import { decisionLine } from '../sentences/cards/review.ts';
 import { setTitle } from '../sentences/cards/set-card.ts';
-import { taskButton } from '../sentences/cards/task-card.ts';
+import { setButton } from '../sentences/cards/task-card.ts';
 import { droppedSentence, lastFrameOf } from '../sentences/chain.ts';
 import { failureLine, unfetchedLine } from '../sentences/errors.ts';
 import { capitalised, count } from '../sentences/format.ts';
@@ -207,11 +207,11 @@ export function withSet(card: Card, set: ShownSet | undefined): Card {
   if (set === undefined) return card;
   const { view, message } = set;
   const line = facts(setTitle(view), message && [{ message, label: 'See it' }]);
-  return { ...withText(card, line), buttons: [...card.buttons, taskButton('show', view)] };
+  return { ...withText(card, line), buttons: [...card.buttons, setButton('show', view)] };
 }
 
 /** Set with its message. */
 export interface ShownSet {
-  readonly view: TaskView;
+  readonly view: SetView;
   readonly message: MessageRef | undefined;
 }

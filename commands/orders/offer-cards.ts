@@ -136,9 +136,7 @@ function paceOf([, ...later]: OfferedShots): string {
 
 function shotWords({ request, model }: OfferedShots[number], index: number): readonly string[] {
   const chain = request.chain === undefined ? [] : [`starts with the ${lastFrameOf(index)}`];
-  const { image, audio, video } = request.media;
-  const media = referenceWords({ image: image.length, audio: audio.length, video: video.length });
-  return [model.title, ...requestWords(request), ...media, ...chain];
+  return [model.title, ...requestWords(request), ...referenceWords(request.media), ...chain];
 }
 
 function boardButton({ draft, price }: OfferedClip, shots: OfferedShots): CardButton {

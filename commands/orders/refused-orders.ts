@@ -1,5 +1,5 @@
 import type { ButtonAction, TaskView } from '#src/chat/index.ts';
-import { formatPrice, type LimitReached } from '#src/tasks/index.ts';
+import { formatPrice, type LimitReached, typedPrompt } from '#src/tasks/index.ts';
 import type { PauseInEffect } from '#src/teams/index.ts';
 import type { Refusal as ValueRefusal } from '#src/videos/index.ts';
 import { teamOf } from '../input/subcommand.ts';
@@ -152,6 +152,6 @@ function undecidedButtons(views: readonly TaskView[]): readonly CardButton[] {
   );
 }
 
-function clipWords({ prompt, settings, price }: TaskView): string {
-  return `“${shorten(prompt, 60)}” · ${settings.seconds} s · ${formatPrice(price)}`;
+function clipWords({ task: { request, price } }: TaskView): string {
+  return `“${shorten(typedPrompt(request), 60)}” · ${request.seconds} s · ${formatPrice(price)}`;
 }

@@ -60,10 +60,10 @@ export const WATCH_CLIP = 'Watch the clip';
 
 /** Labels the link to the message that a clip is posted below: the card of its set, or the clip that it repeats. */
 export function originalLabel(view: View): string {
-  if (view.kind !== 'task') return 'Its message';
-  const { set, members, cut } = view;
-  if (cut !== undefined) return 'Cut of this storyboard';
-  if (set === undefined || members !== undefined) return 'Another take of this one';
+  if (view.kind === 'cut') return 'Cut of this storyboard';
+  if (view.kind !== 'task') return view.kind === 'set' ? 'Another take of this one' : 'Its message';
+  const { set } = view.task;
+  if (set === undefined) return 'Another take of this one';
   return `${capitalised(memberName(set.kind, set.at))} of this ${SET_WORDS[set.kind] ?? 'order'}`;
 }
 

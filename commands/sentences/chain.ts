@@ -25,14 +25,20 @@ const ENDS: Readonly<Record<ShotEnd, (shot: number) => string>> = {
 };
 
 /** Explains the end of a task that was never sent: cancelled by a person, or for want of its first image. */
-export function unsentWords({ dropped, set, takeOf }: TaskView, by: Line): Line {
+export function unsentWords({ dropped, set, takeOf }: TaskView['task'], by: Line): Line {
   const at = (takeOf ?? set)?.at;
   return dropped === undefined || at === undefined ? ['Cancelled', ...by, '.'] : [droppedSentence(dropped, at)];
 }
 
+/** Returns the number of the shot whose last frame a task starts with, by the storyboard as it was written. */
+export function startOf({ request, set, takeOf }: TaskView['task']): number | undefined {
+  const place = takeOf ?? set;
+  return request.chain === undefined || place === undefined ? undefined : place.at - 1;
+}
+
 /** Explains that a chained shot is not sent yet. */
-export function waitsWords({ startsFrom = 0 }: Pick<TaskView, 'startsFrom'>): string {
-  return `Waits for shot ${startsFrom}`;
+export function waitsWords(task: TaskView['task']): string {
+  return `Waits for shot ${startOf(task) ?? 0}`;
 }
 
 /** Names the image that a chained shot starts with. */

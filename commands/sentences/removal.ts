@@ -27,7 +27,7 @@ export function removalLines(removal: Removal | undefined): readonly Line[] {
 }
 
 /** Tells when my copy of a clip will be removed; no lines where it is kept for good, or removed already. */
-export function keptLines({ keptUntilMs, removal }: Pick<TaskView, 'keptUntilMs' | 'removal'>): readonly Line[] {
+export function keptLines({ keptUntilMs, task: { removal } }: TaskView): readonly Line[] {
   if (keptUntilMs === undefined || removal !== undefined) return [];
   return [['My copy of this clip will be deleted ', { timeMs: keptUntilMs }, '.']];
 }

@@ -47,9 +47,9 @@ export const MEDIA_WORDS: Readonly<Record<MediaKind, { readonly one: string; rea
 };
 
 /** Counts reference media by kind: `2 reference images`; nothing for kinds without any. */
-export function referenceWords(numbers: Partial<Readonly<Record<MediaKind, number>>>): readonly string[] {
+export function referenceWords(media: Partial<Readonly<Record<MediaKind, readonly unknown[]>>>): readonly string[] {
   return MEDIA_KINDS.flatMap((kind) => {
-    const number = numbers[kind] ?? 0;
+    const number = media[kind]?.length ?? 0;
     return number === 0 ? [] : [count(number, MEDIA_WORDS[kind].one)];
   });
 }

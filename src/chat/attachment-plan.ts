@@ -3,7 +3,7 @@ import type { Task } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { Attached, MessageRef, Platform } from './platform.ts';
-import type { Handover, SignedLink, TaskView } from './view.ts';
+import type { CardView, Handover, SignedLink } from './view.ts';
 
 /** Transcodes a clip to a copy within a size limit. */
 export interface Fitter {
@@ -13,10 +13,13 @@ export interface Fitter {
   fit(clip: Clip, seconds: number, limitBytes: number): Promise<Clip | null>;
 }
 
+/** What is known of a file that is delivered: of a task, or of a cut, which has the request of its first shot. */
+export type FileSource = Pick<Task, 'id' | 'origin' | 'request' | 'clip' | 'set' | 'takeOf' | 'revealedAtMs'>;
+
 /** Signs URLs of clips on the bot's own server, or at the storage of the clips. */
 export interface Links {
-  /** Returns an expiring link to a task's clip; `null` where neither `PUBLIC_URL` nor a bucket is configured. */
-  forClip(task: Task): Promise<SignedLink | null>;
+  /** Returns an expiring link to a clip; `null` where neither `PUBLIC_URL` nor a bucket is configured. */
+  forClip(of: FileSource): Promise<SignedLink | null>;
 }
 
 /** Largest upload in bytes; either stated by the platform or guessed after a refusal. */
@@ -40,28 +43,28 @@ export class AttachmentPlanner {
    * else a link; else the clip is kept on disk and the message names the missing configuration.
    */
   async prepare(
-    task: Task,
+    of: FileSource,
     clip: Clip,
     { bytes: limitBytes, isStated }: UploadLimit,
   ): Promise<{ readonly handover: Handover; readonly file: Clip | null }> {
     if (clip.bytes <= limitBytes) return { handover: { kind: 'attached' }, file: clip };
-    const link = await this.#links.forClip(task);
+    const link = await this.#links.forClip(of);
     const sizes = { bytes: clip.bytes, limitBytes: isStated ? limitBytes : null };
-    const copy = await this.#fitter.fit(clip, task.request.seconds, limitBytes);
+    const copy = await this.#fitter.fit(clip, of.request.seconds, limitBytes);
     if (copy !== null) return { handover: { kind: 'fitted', ...sizes, link }, file: copy };
     if (link !== null) return { handover: { kind: 'linked', ...sizes, link }, file: null };
     return { handover: { kind: 'kept', ...sizes, hasFitter: this.#fitter.isThere }, file: null };
   }
 
   /** Returns the handover where the chat accepts no files. @param right the platform's name of the permission. */
-  async withhold(task: Task, right: string): Promise<Handover & { readonly kind: 'withheld' }> {
-    return { kind: 'withheld', right, link: await this.#links.forClip(task) };
+  async withhold(of: FileSource, right: string): Promise<Handover & { readonly kind: 'withheld' }> {
+    return { kind: 'withheld', right, link: await this.#links.forClip(of) };
   }
 
   /** Returns a handover with a new link in place of its expiring one, if there is one. */
-  async renewed(task: Task, handover: Handover | null): Promise<Handover | null> {
+  async renewed(of: FileSource, handover: Handover | null): Promise<Handover | null> {
     if (handover === null || handover.kind === 'attached' || handover.kind === 'unshown') return handover;
-    const link = await this.#links.forClip(task);
+    const link = await this.#links.forClip(of);
     if (link === null) return handover;
     if (handover.kind !== 'kept') return { ...handover, link };
     const { bytes, limitBytes } = handover;
@@ -80,18 +83,17 @@ export interface RefusedUploads {
 }
 
 interface FileMessage {
-  /** The task; of a cut, its stand-in. */
-  readonly task: Task;
+  readonly of: FileSource;
   readonly message: MessageRef;
   readonly clip: Clip;
   readonly lock: MessageLock;
   readonly platform: Platform;
   readonly handing: AttachmentPlanner;
   readonly refused: RefusedUploads;
-  readonly viewOf: (handover: Handover) => Promise<TaskView>;
-  readonly attach: (view: TaskView, file: Clip, handover: Handover['kind']) => Promise<Attached>;
+  readonly viewOf: (handover: Handover) => Promise<CardView>;
+  readonly attach: (view: CardView, file: Clip, handover: Handover['kind']) => Promise<Attached>;
   /** Records that the message shows a view. */
-  readonly shown: (view: TaskView) => Promise<void>;
+  readonly shown: (view: CardView) => Promise<void>;
   /** Stores what a refused upload tells. */
   readonly remember: (refused: RefusedUploads) => Promise<void>;
 }
@@ -99,7 +101,7 @@ interface FileMessage {
 /** Form of delivery and view of a message with a file, which are not recorded yet. */
 interface PresentedFile extends Pick<Attached, 'refusal'> {
   readonly handover: Handover;
-  readonly view: TaskView;
+  readonly view: CardView;
 }
 
 /**
@@ -107,14 +109,14 @@ interface PresentedFile extends Pick<Attached, 'refusal'> {
  * @throws DailiesError what passes by itself, a missing permission where there is no link, and `message_gone`
  */
 export async function presentFile(given: FileMessage): Promise<PresentedFile> {
-  const { task, message, clip, lock, platform, handing, refused, viewOf, attach, remember } = given;
-  const limit = limitAfter(refused, task.origin.uploadLimitBytes ?? platform.limits.uploadBytes);
-  const { handover, file } = await handing.prepare(task, clip, limit);
+  const { of, message, clip, lock, platform, handing, refused, viewOf, attach, remember } = given;
+  const limit = limitAfter(refused, of.origin.uploadLimitBytes ?? platform.limits.uploadBytes);
+  const { handover, file } = await handing.prepare(of, clip, limit);
   const view = await viewOf(handover);
   lock.assertHeld();
   try {
     if (file !== null) return { handover, view, ...(await attach(view, file, handover.kind)) };
-    await platform.edit(message, task.origin, view, 'final');
+    await platform.edit(message, of.origin, view, 'final');
     return { handover, view };
   } catch (thrown) {
     if (file !== null && isRefusal(thrown)) return withhold(given, thrown);
@@ -128,11 +130,11 @@ export async function presentFile(given: FileMessage): Promise<PresentedFile> {
 }
 
 /** Shows the missing permission, with a link where there is one; else rejects, so that the delivery is retried. */
-async function withhold({ task, message, lock, platform, handing, viewOf, shown }: FileMessage, refusal: DailiesError) {
-  const handover = await handing.withhold(task, refusal.words ?? 'attach files');
+async function withhold({ of, message, lock, platform, handing, viewOf, shown }: FileMessage, refusal: DailiesError) {
+  const handover = await handing.withhold(of, refusal.words ?? 'attach files');
   const view = await viewOf(handover);
   lock.assertHeld();
-  await platform.edit(message, task.origin, view, 'final').catch((thrown: unknown) => {
+  await platform.edit(message, of.origin, view, 'final').catch((thrown: unknown) => {
     throw isRefusal(thrown) ? asGone(thrown) : thrown;
   });
   if (handover.link !== null) return { handover, view };

@@ -1,12 +1,11 @@
-import type { Task } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
-import { asGone, hasCode, presentFile, type RefusedUploads } from './attachment-plan.ts';
+import { asGone, type FileSource, hasCode, presentFile, type RefusedUploads } from './attachment-plan.ts';
 import type { CardRecord, CardSubject } from './cards.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
 import type { Attached, MessageRef, Upload } from './platform.ts';
 import { type DeliveryRecord, deliveryOf, deliveryRecords } from './records.ts';
-import type { Handover, TaskView } from './view.ts';
+import type { CardView, Handover } from './view.ts';
 
 /** What a card shows at its end. */
 export interface Outcome extends CardSubject {
@@ -19,8 +18,7 @@ export interface Outcome extends CardSubject {
 }
 
 interface OutcomeFile extends Pick<Upload, 'name' | 'description'> {
-  /** The task of the clip; of a cut, its stand-in. */
-  readonly task: Task;
+  readonly of: FileSource;
   /** Returns the file; `undefined`: it was removed. @throws DailiesError where it cannot be brought here now */
   readonly find: () => Promise<Clip | undefined>;
   /** Returns the notice for the file's own message; `null`: none. Default: none. */
@@ -113,7 +111,7 @@ export class CardDelivery {
    */
   async #showIn(outdated: MessageRef, { outcome, card, lock }: Showing): Promise<void> {
     const { cards, platformOf, logger } = this.#options;
-    const view = await outcome.view((await this.#read(outcome)).handover ?? null, card);
+    const view = await outcome.view(card, (await this.#read(outcome)).handover ?? null);
     lock.assertHeld();
     await platformOf(outcome)
       .edit(outdated, outcome.origin, view, 'final')
@@ -140,7 +138,7 @@ export class CardDelivery {
       if (refusal !== undefined) throw refusal;
       return cards.shown(outcome, view);
     }
-    const view = await outcome.view(delivery.handover ?? null, card);
+    const view = await outcome.view(card, delivery.handover ?? null);
     // The edit that a user asked for tells whether the message is still there.
     if (card.isGone !== true && !isAsked && cards.isShown(card, outcome, view)) return;
     // A card whose file is there already is not replaced: it is edited once it may be.
@@ -161,16 +159,16 @@ export class CardDelivery {
   /** Delivers a file in a card: attached, as a smaller copy, or by a link. @returns the form, and the view, as {@link presentFile} does */
   #deliver({ outcome, card, lock }: Showing, file: FoundFile, refused: RefusedUploads) {
     const { cards, handing, platformOf } = this.#options;
-    const { task, clip } = file;
+    const { of, clip } = file;
     return presentFile({
-      task,
+      of,
       message: card.message,
       clip,
       lock,
       platform: platformOf(outcome),
       handing,
       refused,
-      viewOf: (form) => outcome.view(form, card),
+      viewOf: (form) => outcome.view(card, form),
       attach: (shown, fitted, kind) => this.#attach({ outcome, card, lock }, { ...file, clip: fitted }, shown, kind),
       shown: (shown) => cards.shown(outcome, shown),
       remember: async (more) => this.#write(outcome, { ...(await this.#read(outcome)), ...more }),
@@ -180,7 +178,7 @@ export class CardDelivery {
   async #attach(
     { outcome, card: { message } }: Showing,
     { clip, name, description, notice, notified }: FoundFile,
-    view: TaskView,
+    view: CardView,
     handover: Handover['kind'],
   ): Promise<Attached> {
     const platform = this.#options.platformOf(outcome);

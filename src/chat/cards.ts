@@ -16,7 +16,7 @@ import { hasCode } from './attachment-plan.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
 import type { MessageRef, PlatformLimits } from './platform.ts';
-import type { Handover, TaskView } from './view.ts';
+import type { CardView, Handover } from './view.ts';
 
 export interface CardRecord {
   readonly revision: number;
@@ -54,12 +54,16 @@ export interface CardSubject {
   readonly isOutcome: boolean;
   /**
    * Returns its present view.
-   * @param handover how its file was delivered; `null`: it has none, or not yet
    * @param card the card that shows it; absent: it is still to be posted
+   * @param handover how its file was delivered; `null`: it has none, or not yet. Default: as it is recorded
    */
-  readonly view: (handover: Handover | null, card?: CardRecord) => Promise<TaskView>;
+  readonly view: (card?: CardRecord, handover?: Handover | null) => Promise<CardView>;
   /** Returns the origin to post its card for, such as below the card of its set. */
   readonly place: () => Promise<Origin>;
+  /** Ids of the cards of sets that show it as well. Default: none. */
+  readonly onCards?: readonly TaskId[];
+  /** Only these show it, unless it has a message of its own already. Default: false. */
+  readonly isOnCardAlone?: boolean;
 }
 
 /** Returns whether a task has ended for its requester, or needs a decision. */
@@ -113,14 +117,14 @@ export class Cards {
    */
   async reopen(subject: CardSubject, copy: number): Promise<CardRecord> {
     const { id } = subject;
-    const view = await subject.view(null);
+    const view = await subject.view(undefined, null);
     const message = await this.#post(copyKey(id, copy), subject, view);
     const before = await this.get(id);
     const earlier = messagesOf(before).filter((one) => one.message !== message.message);
     // One elsewhere shows what was asked for there, or is in a channel that takes no message.
     const isBeside = before?.isGone !== true && before?.message.channel === message.channel;
     const outdated = isBeside ? { outdated: before.message } : {};
-    const record = { revision: 1, message, earlier, progress: view.progress, copy, shown: null, ...outdated };
+    const record = { revision: 1, message, earlier, progress: progressIn(view), copy, shown: null, ...outdated };
     const records = [cardRecords.overwriting(id, record), messageWrite(subject, message)];
     await this.#options.store.commit({ records });
     return record;
@@ -146,14 +150,14 @@ export class Cards {
   }
 
   /** Returns whether a card already looks like `view`. */
-  isShown(card: CardRecord, subject: Posted, view: TaskView): boolean {
+  isShown(card: CardRecord, subject: Posted, view: CardView): boolean {
     return card.shown === this.#fingerprint(subject, view);
   }
 
   /** Shows a view in a card, and records that, or that its message is deleted. @throws DailiesError as `Platform.edit` */
   async edit(
     { id, origin }: Posted,
-    { message, view, lock }: { readonly message: MessageRef; readonly view: TaskView; readonly lock: MessageLock },
+    { message, view, lock }: { readonly message: MessageRef; readonly view: CardView; readonly lock: MessageLock },
     urgency: 'progress' | 'final' = 'final',
   ): Promise<void> {
     lock.assertHeld();
@@ -167,14 +171,14 @@ export class Cards {
   }
 
   /** Records that a card shows a view. */
-  async shown(subject: Posted, view: TaskView): Promise<void> {
+  async shown(subject: Posted, view: CardView): Promise<void> {
     const { id } = subject;
     const record = await this.get(id);
     if (record === undefined) return;
     const isRunning = view.phase === 'running' || record.isRunning === true;
     const { retrying: _earlier, ...rest } = record;
-    const retrying = view.retrying === null ? {} : { retrying: view.retrying };
-    const progress = view.progress ?? record.progress;
+    const retrying = view.kind !== 'task' || view.retrying === null ? {} : { retrying: view.retrying };
+    const progress = progressIn(view) ?? record.progress;
     const next = {
       ...rest,
       progress,
@@ -204,14 +208,14 @@ export class Cards {
   async #openFirst(subject: CardSubject, lock: MessageLock): Promise<CardRecord> {
     const { store } = this.#options;
     const { id } = subject;
-    const view = await subject.view(null);
+    const view = await subject.view(undefined, null);
     lock.assertHeld();
     // One that another process has posted meanwhile is found by the platform's own dedup.
     const message = await this.#post(id, subject, view);
     // A message that was posted before a crash may show an older state, if there is one.
     const { limits } = this.#options.platformOf(subject);
     const shown = isFirstView(view, limits) ? this.#fingerprint(subject, view) : null;
-    const record: CardRecord = { revision: 1, message, progress: view.progress, shown };
+    const record: CardRecord = { revision: 1, message, progress: progressIn(view), shown };
     const isFirst = await store.commit({
       records: [{ ...cardRecords.overwriting(id, record), expected: 'absent' }, messageWrite(subject, message)],
     });
@@ -223,7 +227,7 @@ export class Cards {
    * Posts a card; one that its channel does not take goes to the requester by direct message.
    * @throws DailiesError that of the channel, where the requester takes none either
    */
-  async #post(key: TaskId, { origin, isOutcome: isOver, place }: CardSubject, view: TaskView): Promise<MessageRef> {
+  async #post(key: TaskId, { origin, isOutcome: isOver, place }: CardSubject, view: CardView): Promise<MessageRef> {
     const platform = this.#options.platformOf({ origin });
     try {
       return await platform.open(key, await place(), view);
@@ -237,7 +241,7 @@ export class Cards {
   async #postDirectly(
     key: TaskId,
     { replyTo: _replyTo, ...origin }: Origin,
-    { view, refusal }: { readonly view: TaskView; readonly refusal: unknown },
+    { view, refusal }: { readonly view: CardView; readonly refusal: unknown },
   ): Promise<MessageRef> {
     const platform = this.#options.platformOf({ origin });
     const { team, channel: from, user } = origin;
@@ -250,9 +254,9 @@ export class Cards {
     }
   }
 
-  #fingerprint({ origin }: Posted, view: TaskView): string {
+  #fingerprint({ origin }: Posted, view: CardView): string {
     const fingerprint = fingerprintOf(view, this.#options.platformOf({ origin }).limits);
-    const isMoving = view.members !== undefined || MOVING.has(view.phase);
+    const isMoving = view.kind === 'set' || MOVING.has(view.phase);
     return isMoving ? fingerprint : `${fingerprint} ${hash('sha256', JSON.stringify(view, withoutTimes), 'hex')}`;
   }
 }
@@ -268,17 +272,19 @@ function directKey(key: TaskId): TaskId {
 }
 
 /** Phases in which {@link fingerprintOf} alone counts; in the others, a message may change in anything, but not by time. */
-const MOVING: ReadonlySet<TaskView['phase']> = new Set(['queued', 'running', 'fetching']);
+const MOVING: ReadonlySet<CardView['phase']> = new Set(['queued', 'running', 'fetching']);
 
 /** Returns whether nothing that looks different can have been shown before a view. */
-function isFirstView(
-  { state, phase, approval, retrying, members = [] }: TaskView,
-  limits: Pick<PlatformLimits, 'showsState'>,
-): boolean {
+function isFirstView(view: CardView, limits: Pick<PlatformLimits, 'showsState'>): boolean {
+  if (view.kind === 'set') return view.members.every((member) => isFirstView(member.view, limits));
+  if (view.kind === 'cut') return false;
+  const { task, phase, retrying } = view;
   // One that was approved has been shown as a request.
   const isFirst =
-    approval === null ? state === 'claimed' || (phase === 'queued' && !limits.showsState) : state === 'requested';
-  return isFirst && retrying === null && members.every(({ view }) => isFirstView(view, limits));
+    task.approval === undefined
+      ? task.state === 'claimed' || (phase === 'queued' && !limits.showsState)
+      : task.state === 'requested';
+  return isFirst && retrying === null;
 }
 
 function withoutTimes(key: string, value: unknown): unknown {
@@ -286,30 +292,49 @@ function withoutTimes(key: string, value: unknown): unknown {
 }
 
 /** Returns a key that is equal for views that look the same to users; elapsed time alone makes no difference. */
-export function fingerprintOf(view: TaskView, { showsState }: Pick<PlatformLimits, 'showsState'>): string {
-  const { state, phase, progress, overdue, longerThanUsual, lateOutcome, buttons } = view;
-  const shown = [showsState ? state : null, phase, progress, overdue !== null, longerThanUsual, lateOutcome, buttons];
-  const members = view.members?.map(({ view: one, message, shot }) => [
-    fingerprintOf(one, { showsState }),
-    message !== null,
-    ...(shot === undefined ? [] : [one.task, shot]),
-  ]);
-  const more = members === undefined ? [] : [members];
-  const ahead = view.ahead === undefined ? [] : [{ ahead: view.ahead }];
-  const retrying = view.retrying === null ? [] : [retryFingerprint(view.retrying, view.nowMs)];
-  const { boardCut, comparison, blind, earlierNotes } = view;
-  const review = view.review?.map(({ kind }) => kind);
-  const further = [review === undefined ? [] : [{ review }], comparison ?? [], blind ?? [], boardCut ?? []].flat();
-  // A forgotten person's name is to go, and their notes, of which the key has no text.
-  const erased = [...pseudonymsIn(view), ...(earlierNotes?.notes.map(({ text }) => text.length) ?? [])];
-  return JSON.stringify([...shown, ...ahead, ...retrying, ...more, ...further, ...erased]);
+export function fingerprintOf(view: CardView, { showsState }: Pick<PlatformLimits, 'showsState'>): string {
+  // A forgotten person's name is to go.
+  const erased = [...pseudonymsIn(view)];
+  if (view.kind === 'cut') return JSON.stringify([view.phase, ...erased]);
+  const { phase, progress, buttons } = view;
+  if (view.kind === 'set') {
+    const members = view.members.map(({ view: one, message, shot }) => [
+      fingerprintOf(one, { showsState }),
+      message !== null,
+      ...(shot === undefined ? [] : [one.task.id, shot]),
+    ]);
+    return JSON.stringify([phase, progress, buttons, members, view.comparison, view.boardCut, ...erased]);
+  }
+  const { task, pace, ahead, retrying, blind, earlierNotes, nowMs } = view;
+  const late = pace?.kind === 'usual' ? null : pace?.kind;
+  const retry = retrying === null ? null : retryFingerprint(retrying, nowMs);
+  const review = task.review?.map(({ kind }) => kind);
+  const shown = [
+    phase,
+    showsState ? task.state : null,
+    progress,
+    late,
+    task.lateOutcome,
+    buttons,
+    ahead,
+    retry,
+    review,
+  ];
+  // Of the notes, the key has no text.
+  const notes = earlierNotes?.notes.map(({ text }) => text.length) ?? [];
+  return JSON.stringify([...shown, blind, ...erased, ...notes]);
+}
+
+/** Returns the percentage that a card shows; `null` for none. */
+function progressIn(view: CardView): number | null {
+  return view.kind === 'cut' ? null : view.progress;
 }
 
 /** Returns the percentages that the card of a set shows. */
-function progressOf({ members }: TaskView): Pick<CardRecord, 'progressOf'> {
-  if (members === undefined) return {};
-  const shown = members.flatMap(({ view: { task, progress } }) =>
-    progress === null ? [] : [[task, progress] as const],
+function progressOf(view: CardView): Pick<CardRecord, 'progressOf'> {
+  if (view.kind !== 'set') return {};
+  const shown = view.members.flatMap(({ view: { task, progress } }) =>
+    progress === null ? [] : [[task.id, progress] as const],
   );
   return { progressOf: Object.fromEntries(shown) };
 }

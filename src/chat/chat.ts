@@ -30,7 +30,7 @@ import { ReviewNotices } from './reviews.ts';
 import { SetCards } from './sets/set-cards.ts';
 import { isSettled, setCardId, setOfCard } from './sets/set-view.ts';
 import { TaskViews } from './task-views.ts';
-import { isPending, type TaskView } from './view.ts';
+import { isPending, type SetView, type TaskView } from './view.ts';
 
 /** What a platform knows of its channels and members. */
 export type PlatformFacts = Pick<
@@ -81,8 +81,8 @@ export class ChatEngine {
     const own = {
       ...options,
       platformOf: platformsIn(options.platforms),
-      getTask: (id: TaskId) => this.parts.sets.get(id),
       subjectOf: this.#subjectOf,
+      subjectAt: this.#subjectAt,
       viewOf: this.view.bind(this),
     };
     const cards = new Cards(own);
@@ -124,14 +124,13 @@ export class ChatEngine {
     return this.parts.cards.taskOf(platform, message);
   }
 
-  view(task: Task, card?: CardRecord): Promise<TaskView> {
-    if (setOfCard(task.id) !== null) return this.parts.sets.view(task);
-    return this.parts.views.current(task, card === undefined ? {} : { card });
+  view(task: Task): Promise<TaskView> {
+    return this.parts.views.current(task);
   }
 
   /** Returns the current view of a set's card. */
-  async setView(place: SetPlace): Promise<TaskView> {
-    return this.parts.sets.view(await this.parts.sets.cardOf(place));
+  async setView(place: SetPlace): Promise<SetView> {
+    return this.parts.sets.view(await this.parts.sets.get(place));
   }
 
   /** Posts the card of a set anew if its message was deleted. @returns whether it was @throws DailiesError retryable */
@@ -268,16 +267,32 @@ export class ChatEngine {
     await Promise.all([this.#catchUp, this.parts.edits.stop()]);
   }
 
-  /** Returns a task, or the stand-in of a set's card, as what its message shows. */
   readonly #subjectOf = (task: Task): CardSubject => {
-    if (setOfCard(task.id) !== null) return this.parts.sets.subjectOf(task);
+    const { id, origin, set, takeOf } = task;
+    const { views, sets } = this.parts;
     return {
-      id: task.id,
-      origin: task.origin,
+      id,
+      origin,
       isOutcome: isOutcome(task),
-      view: (handover, card) => this.parts.views.kept(task, card, { handover }),
-      place: () => this.parts.sets.placeOf(task),
+      view: (card, handover) =>
+        handover === undefined ? views.current(task, card && { card }) : views.kept(task, card, { handover }),
+      place: () => sets.placeOf(task),
+      // A further take of a shot has a message of its own, and is also on the board.
+      onCards: [takeOf, set].flatMap((place) => (place === undefined ? [] : [setCardId(place.id)])),
+      isOnCardAlone: set !== undefined,
     };
+  };
+
+  readonly #subjectAt = async (id: TaskId): Promise<CardSubject | undefined> => {
+    const { repository, sets } = this.parts;
+    const setId = setOfCard(id);
+    if (setId !== null) {
+      const set = await sets.at(setId);
+      return set === undefined || isContentRemoved(set.shown) ? undefined : sets.subjectOf(set);
+    }
+    const task = await repository.get(id);
+    // A task in the outbox is shown by its delivery, and one without content by nothing.
+    return task === undefined || !task.presented || isContentRemoved(task) ? undefined : this.#subjectOf(task);
   };
 
   /** Schedules edits for the cards that show tasks in progress although all of their set have ended, or need a decision. */
@@ -286,10 +301,10 @@ export class ChatEngine {
     for await (const page of cardRecords.all(store)) {
       for (const { key, value } of page) {
         if (this.#isStopping) return;
-        const id = key as TaskId;
-        const card = setOfCard(id) !== null && showsProgress(value) ? await this.parts.sets.get(id) : undefined;
-        if (card?.set === undefined || !platforms.has(card.origin.platform)) continue;
-        if ((await this.parts.sets.members(card.set)).every(isSettled)) this.parts.edits.refresh(id);
+        const id = setOfCard(key as TaskId);
+        const set = id !== null && showsProgress(value) ? await this.parts.sets.at(id) : undefined;
+        if (set === undefined || !platforms.has(set.origin.platform)) continue;
+        if (set.tasks.every(isSettled)) this.parts.edits.refresh(key as TaskId);
       }
       await setImmediate();
     }
@@ -307,7 +322,7 @@ export class ChatEngine {
 function showsProgress(record: unknown): boolean {
   try {
     const { shown, isGone } = record as CardRecord;
-    const [, phase] = JSON.parse(shown ?? '[]') as [state: unknown, phase: Phase];
+    const [phase] = JSON.parse(shown ?? '[]') as [Phase];
     return isGone !== true && isPending(phase);
   } catch {
     return false;

@@ -1,4 +1,5 @@
 import { asDailiesError, type ErrorCode } from '../errors.ts';
+import { declinedOf, type TaskSet } from '../orders/index.ts';
 import {
   comparisonOf,
   isBlind,
@@ -16,7 +17,7 @@ import type { ChatParts } from './parts.ts';
 import type { MessageRef, Upload } from './platform.ts';
 import { type About, placesNear } from './posts.ts';
 import { deliveryOf, setNotices } from './records.ts';
-import { isSettled } from './sets/set-view.ts';
+import { isSettled, setCardId } from './sets/set-view.ts';
 import type { Subscription } from './subscriptions.ts';
 import { type Handover, isPending, type NoticedPhase, PHASES } from './view.ts';
 
@@ -65,13 +66,16 @@ export class CompletionNotices {
     return { view: noticeOf(task, 'done', shown), mention: task.origin.user };
   }
 
-  /** Returns the messages about a task besides its own; those that are not recorded as far as the platform knows them. */
-  async messages(task: Task): Promise<readonly MessageRef[]> {
-    const phase = endPhaseOf(task);
-    const posted = await this.#options.posts.of(task.id);
-    const end = phase === null ? undefined : endKey(task, phase);
-    const unrecorded = end === undefined || posted.some(({ key }) => key === end) ? [] : [{ key: end, message: null }];
-    const platform = this.#options.platformOf(task);
+  /**
+   * Returns the messages about a task, or a set, besides its card; those that are not recorded as far as the platform knows
+   * them.
+   * @param ends keys of the notices of its end that may have been posted
+   */
+  async messages(of: About['of'], ends: readonly string[]): Promise<readonly MessageRef[]> {
+    const posted = await this.#options.posts.of(of.id);
+    const missing = ends.filter((end) => !posted.some(({ key }) => key === end));
+    const unrecorded = missing.map((key) => ({ key, message: null }));
+    const platform = this.#options.platformOf(of);
     const messages = await Promise.all(
       [...posted, ...unrecorded].map(async ({ key, message }) => message ?? platform.find('notice', key)),
     );
@@ -103,7 +107,7 @@ export class CompletionNotices {
     const set = comparisonOf(task) ?? task.set;
     if (set !== undefined && (await this.#isCoveredBy(set, task))) return;
     const phase = endPhaseOf(task);
-    if (phase !== null) await this.#notify({ task, lock }, noticeOf(task, phase, { message, handover }), isThere);
+    if (phase !== null) await this.#notify({ of: task, lock }, noticeOf(task, phase, { message, handover }), isThere);
   }
 
   /**
@@ -113,13 +117,14 @@ export class CompletionNotices {
    */
   async #isCoveredBy(place: SetPlace, task: Task): Promise<boolean> {
     const { store, sets, cards, comparisons, locks } = this.#options;
-    const card = await sets.cardOf(place);
-    return locks.runOrThrow(card.id, 'notices', async (lock) => {
+    const set = await sets.get(place);
+    const id = setCardId(place.id);
+    return locks.runOrThrow(id, 'notices', async (lock) => {
       const before = await setNotices.get(store, place);
       // The notice of a denial is shown again without whoever was forgotten.
-      if (before !== undefined && pseudonymsIn(card.declined).size === 0) return before.includes(endOf(task));
+      if (before !== undefined && pseudonymsIn(endOfRequest(set)).size === 0) return before.includes(endOf(task));
       const isComparison = place.kind === 'comparison';
-      const members = await (isComparison ? comparisons.entries(place) : sets.members(place));
+      const members = isComparison ? await comparisons.entries(place) : set.tasks;
       // The clips of a comparison may have appeared without those that are late.
       const isLateLeft = isComparison && (await comparisons.records.get(place.id)) !== undefined;
       const settled = await Promise.all(
@@ -129,9 +134,9 @@ export class CompletionNotices {
       // No one waits for a set that was cancelled or withdrawn.
       if (members.some((one) => endPhaseOf(one) !== null)) {
         const message = await sets.open(place).catch(unlessGone);
-        const notice = message && (await this.#noticeOfSet(card, members, message));
+        const notice = message && (await this.#noticeOfSet(set, members, message));
         if (notice !== undefined)
-          await this.#notify({ task: card, lock }, notice, (await cards.get(card.id))?.isGone !== true);
+          await this.#notify({ of: { id, origin: set.origin }, lock }, notice, (await cards.get(id))?.isGone !== true);
       }
       lock.assertHeld();
       await setNotices.set(store, place, members.map(endOf));
@@ -146,9 +151,10 @@ export class CompletionNotices {
     return (await deliveryOf(this.#options.store, task.id)).shown?.revision === task.revision;
   }
 
-  async #noticeOfSet(card: Task, members: readonly Task[], message: MessageRef): Promise<EndNotice> {
+  async #noticeOfSet(set: TaskSet, members: readonly Task[], message: MessageRef): Promise<EndNotice> {
     const views = await Promise.all(members.map((task) => this.#options.viewOf(task)));
-    const board = card.set?.kind === 'storyboard' ? await this.#boardOf(card) : null;
+    const { place, origin, shown } = set;
+    const board = place.kind === 'storyboard' ? await this.#boardOf(set) : null;
     const phases = members.map(phaseAtEnd);
     const ready = board?.ready ?? phases.filter((phase) => phase === 'done').length;
     const tasks = members.flatMap((task, index): SetOutcome['others'] => {
@@ -157,29 +163,30 @@ export class CompletionNotices {
       const dropped = task.dropped === undefined ? {} : { isDropped: true };
       return phase === 'done' ? [] : [{ at: task.set?.at ?? index + 1, task: task.id, phase, retryPrice, ...dropped }];
     });
-    const { declined, ...bought } = { ...card, sends: 1 };
+    const declined = endOfRequest(set);
+    const whole = { id: setCardId(place.id), request: shown.request, origin, sends: 1 };
     return {
-      ...noticeOf(bought, ready > 0 ? 'done' : 'failed', { message, handover: null }),
+      ...noticeOf(whole, ready > 0 ? 'done' : 'failed', { message, handover: null }),
       set: {
-        kind: card.set?.kind ?? 'takes',
+        kind: place.kind,
         of: members.length,
         ready,
         others: board?.others ?? tasks,
-        ...(declined === undefined ? {} : { declined }),
-        ...(isBlind(card) ? { isBlind: true } : {}),
+        ...(declined === null ? {} : { declined }),
+        ...(isBlind(shown) ? { isBlind: true } : {}),
       },
     };
   }
 
   /** Returns what became of the shots of a storyboard by now: a retry may be ready, or on its way. */
-  async #boardOf(card: Task): Promise<Pick<SetOutcome, 'ready' | 'others'>> {
-    const { members = [] } = await this.#options.sets.view(card);
+  async #boardOf(set: TaskSet): Promise<Pick<SetOutcome, 'ready' | 'others'>> {
+    const { members } = await this.#options.sets.view(set);
     const others = members.flatMap(({ view, shot }): SetOutcome['others'] => {
       if (shot === undefined || shot.isReady) return [];
       const { at, isRetrying, original } = shot;
       const isPendingTake = isRetrying || isPending(view.phase);
       const hasRetry = !isPendingTake && view.buttons.includes('retry');
-      const dropped = view.dropped === undefined || isPendingTake ? {} : { isDropped: true };
+      const dropped = view.task.dropped === undefined || isPendingTake ? {} : { isDropped: true };
       const phase = isPendingTake ? 'running' : view.phase;
       return [{ at, task: original.task, phase, retryPrice: hasRetry ? original.retryPrice : null, ...dropped }];
     });
@@ -188,7 +195,7 @@ export class CompletionNotices {
 
   /** Posts a notice once, to the requester and, if a clip is ready, to the subscribed channels. */
   async #notify(about: About, notice: EndNotice, isThere: boolean): Promise<void> {
-    const notification = { ...about, end: endKey(about.task, notice.phase) };
+    const notification = { ...about, end: endKey({ ...about.of, sends: notice.sends }, notice.phase) };
     await this.#notifyOrigin(notification, notice, isThere ? notice.message : null);
     if (notice.phase === 'done') await this.#notifySubscribed(notification, { ...notice, subscribed: true });
   }
@@ -199,7 +206,7 @@ export class CompletionNotices {
 
   /** Mentions the requester, once, near the task's message; notices in other channels have no mention. */
   async #notifyOrigin({ end, ...about }: Notification, view: EndNotice, message: MessageRef | null): Promise<void> {
-    const { origin } = about.task;
+    const { origin } = about.of;
     const places = placesNear(origin, message);
     await this.#options.posts.post(about, { key: end, view, mention: origin.user, places, otherwise: 'requester' });
   }
@@ -208,18 +215,18 @@ export class CompletionNotices {
    * Ends the subscriptions by direct message to a person who left or accepts none, and those of a deleted channel.
    * @param code of the refusal; `null` for a person who left the team, though a message might reach them elsewhere.
    */
-  async #end({ origin }: Task, there: string, code: ErrorCode | null): Promise<void> {
+  async #end({ origin }: About['of'], there: string, code: ErrorCode | null): Promise<void> {
     const isOver = ({ channel, from }: Subscription): boolean =>
       channel === there && (from !== undefined || code === 'message_gone');
     await this.#options.subscriptions.remove(origin.platform, origin.team, isOver);
   }
 
   /** Returns whether the person of a direct message left the team. */
-  async #hasLeft(task: Task, { from, by }: Subscription): Promise<boolean> {
+  async #hasLeft(of: About['of'], { from, by }: Subscription): Promise<boolean> {
     if (from === undefined) return false;
-    const place = { team: task.origin.team, channel: from, address: {} };
+    const place = { team: of.origin.team, channel: from, address: {} };
     return !(await this.#options
-      .platformOf(task)
+      .platformOf(of)
       .isMember(place, by.id)
       .catch((thrown: unknown) => {
         if (asDailiesError(thrown, 'looking for a subscriber').retryable) throw thrown;
@@ -228,43 +235,43 @@ export class CompletionNotices {
   }
 
   async #notifySubscribed(notification: Notification, notice: EndNotice): Promise<void> {
-    const { task, end } = notification;
-    const { platform, team, channel } = task.origin;
+    const { of, end } = notification;
+    const { platform, team, channel } = of.origin;
     // Nobody else sees a direct message.
     const view = notice.message.channel === channel ? notice : { ...notice, message: { channel, message: '' } };
     // A task that only its channel may see is not announced elsewhere.
-    if (task.origin.audience !== 'team') return;
-    const subscribed = (await this.#options.subscriptions.list(platform, team)).filter((one) => announces(one, task));
+    if (of.origin.audience !== 'team') return;
+    const subscribed = (await this.#options.subscriptions.list(platform, team)).filter((one) => announces(one, of));
     for (const [there, subscription] of new Map(subscribed.map((one) => [one.channel, one]))) {
       const place = { team, channel: there, address: {} };
       try {
-        if (await this.#hasLeft(task, subscription)) {
-          await this.#end(task, there, null);
+        if (await this.#hasLeft(of, subscription)) {
+          await this.#end(of, there, null);
           continue;
         }
         const places = [{ place, replyTo: null }];
         await this.#options.posts.post(notification, { key: `${end}:${there}`, view, mention: null, places });
       } catch (thrown) {
-        const error = asDailiesError(thrown, `telling channel ${there} of task ${task.id}`);
+        const error = asDailiesError(thrown, `telling channel ${there} of task ${of.id}`);
         if (error.retryable) throw error;
         this.#options.logger.warn(
-          { event: 'subscription_notice_failed', task: task.id, channel: there, err: error },
+          { event: 'subscription_notice_failed', task: of.id, channel: there, err: error },
           'failed to notify a subscribed channel',
         );
-        await this.#end(task, there, error.code);
+        await this.#end(of, there, error.code);
       }
     }
   }
 }
 
 /** Returns whether a subscription matches a task; its requester and its own channel are notified in any case. */
-function announces({ who, channel, from, by }: Subscription, { origin }: Task): boolean {
+function announces({ who, channel, from, by }: Subscription, { origin }: About['of']): boolean {
   if (who !== 'everyone' && who.id !== origin.user.id) return false;
   return from === undefined ? channel !== origin.channel : from === origin.channel && by.id !== origin.user.id;
 }
 
 /** Returns the key of a task's end: a resubmitted task has another one. */
-export function endKey({ id, sends }: Task, phase: EndNotice['phase']): string {
+export function endKey({ id, sends }: Pick<Task, 'id' | 'sends'>, phase: EndNotice['phase']): string {
   return `end:${id}:${phase}:${sends}`;
 }
 
@@ -273,7 +280,16 @@ function endOf(task: Task): string {
   return endKey(task, endPhaseOf(task) ?? 'declined');
 }
 
-function noticeOf(task: Task, phase: EndNotice['phase'], shown: Omit<Shown, 'isThere'>): EndNotice {
+/** Returns the end of a set's request for approval; `null` while it has none. */
+function endOfRequest({ tasks }: TaskSet) {
+  return declinedOf(tasks.flatMap(({ declined }) => declined ?? []));
+}
+
+function noticeOf(
+  task: Pick<Task, 'id' | 'request' | 'origin' | 'sends' | 'declined'>,
+  phase: EndNotice['phase'],
+  shown: Omit<Shown, 'isThere'>,
+): EndNotice {
   const { id, request, origin, sends } = task;
   const declined = task.declined === undefined ? {} : { declined: task.declined };
   const of = { task: id, phase, prompt: typedPrompt(request), by: origin.user, sends, ...declined };

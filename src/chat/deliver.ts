@@ -94,7 +94,7 @@ export class Delivery {
   #outcomeOf(task: Task): Outcome {
     const { subjectOf, notices } = this.#options;
     const file = {
-      task,
+      of: task,
       name: fileNameOf(task),
       description: typedPrompt(task.request),
       find: () => this.#find(task),

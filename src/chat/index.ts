@@ -1,6 +1,7 @@
 export { type AccessRefusal, type AccessRules, accessRefusal, type Exception } from './access.ts';
 export {
   AttachmentPlanner,
+  type FileSource,
   type Fitter,
   hasCode,
 } from './attachment-plan.ts';
@@ -50,15 +51,19 @@ export {
 } from './team-notice.ts';
 export {
   type ButtonAction,
+  type CardView,
   type ComparisonView,
+  type CutView,
   type Handover,
+  isCardView,
   isPending,
   PHASES,
   type RemovedView,
   type SetMember,
+  type SetView,
+  type ShownTask,
   type SignedLink,
   standingIn,
   type TaskView,
   type View,
-  viewOf,
 } from './view.ts';

@@ -8,7 +8,7 @@ import type { Model } from '../videos/index.ts';
 import type { ApprovalNotices } from './approval-notices.ts';
 import type { AttachmentPlanner } from './attachment-plan.ts';
 import type { CardDelivery } from './card-delivery.ts';
-import type { CardRecord, CardSubject, Cards } from './cards.ts';
+import type { CardSubject, Cards } from './cards.ts';
 import type { Comparisons } from './comparisons/comparisons.ts';
 import type { CompletionNotices } from './completion-notices.ts';
 import type { DeliveryObserver } from './deliver.ts';
@@ -51,7 +51,7 @@ export interface ChatOptions {
   readonly admins: readonly Admin[];
   readonly settingsOf: (team: TeamKey) => Promise<Pick<TeamSettings, 'aiLabel' | 'reviewIn' | 'signedOffChannel'>>;
   /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
-  readonly leftFor: (task: Task) => Promise<Price | null>;
+  readonly leftFor: (of: Pick<Task, 'origin' | 'price'>) => Promise<Price | null>;
   /** Returns the model of another service that takes a task's order as it is; `null`: there is none. */
   readonly elsewhere: (task: Task) => Promise<Elsewhere | null>;
   /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. */
@@ -61,12 +61,14 @@ export interface ChatOptions {
 /** What the parts of a chat are made of: its options, and each other. Each names those that it needs. */
 export interface ChatParts extends ChatOptions {
   readonly platformOf: PlatformOf;
-  /** Returns the task of an id; for the id of a set's card, its stand-in. */
-  readonly getTask: (id: TaskId) => Promise<Task | undefined>;
-  /** Returns a task, or the stand-in of a set's card, as what its message shows. */
+  /** Returns what the message of a task shows. */
   readonly subjectOf: (task: Task) => CardSubject;
-  /** Returns what the message of a task, or of a set by its stand-in, shows. */
-  readonly viewOf: (task: Task, card?: CardRecord) => Promise<TaskView>;
+  /**
+   * Returns what the card of an id shows: of a task, or the `setCardId` of a set. `undefined` where nothing is to be edited:
+   * its content is removed, or a delivery shows it.
+   */
+  readonly subjectAt: (id: TaskId) => Promise<CardSubject | undefined>;
+  readonly viewOf: (task: Task) => Promise<TaskView>;
   readonly cards: Cards;
   readonly cardDelivery: CardDelivery;
   readonly comparisons: Comparisons;

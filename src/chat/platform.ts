@@ -3,7 +3,7 @@ import type { Audience, Origin, Person, TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice } from './notices/views.ts';
 import type { TeamNotice } from './team-notice.ts';
-import type { RemovedView, TaskView, View } from './view.ts';
+import type { CardView, RemovedView, View } from './view.ts';
 
 /** Reference to a message on a platform, by which its adapter finds it after a restart. */
 export interface MessageRef {
@@ -143,7 +143,7 @@ export interface Platform {
    * Deletes what the adapter itself stores of an expired clip, such as its file, and with a {@link RemovedView} of its
    * prompt. Shows `view` in the message, unless the chat's own servers store that. Idempotent.
    */
-  expire(message: MessageRef, view: TaskView | RemovedView): Promise<void>;
+  expire(message: MessageRef, view: CardView | RemovedView): Promise<void>;
   /**
    * Returns the message that {@link open} (`task`) or {@link notify} (`notice`) posted under a key, without posting it.
    * `undefined` where there is none, or the adapter has no record of it any more.

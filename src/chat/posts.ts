@@ -51,9 +51,9 @@ export interface Post extends Omit<Notice, 'place' | 'replyTo' | 'onlyFor'> {
 
 type PostPlace = Pick<Notice, 'place' | 'replyTo'>;
 
-/** Task that a post is about, and the lock held for its notices. */
+/** What a post is about: a task, or a set by the id of its card; and the lock held for its notices. */
 export interface About {
-  readonly task: Task;
+  readonly of: Pick<Task, 'id' | 'origin'>;
   readonly lock: MessageLock;
 }
 
@@ -86,18 +86,18 @@ export class Posts {
    * @throws DailiesError, retryable, or the refusal of the last place where the post has no other destination
    */
   async post(about: About, post: Post): Promise<void> {
-    const posted = await this.find(about.task.id, post.key);
+    const posted = await this.find(about.of.id, post.key);
     if (posted !== undefined) {
       const { view } = post;
       const shown = [...pseudonymsIn(view)].toSorted().join(' ');
-      if (shown !== '' && view.kind !== 'signed_off') await this.edit(about.task, posted, { view, shown }, true);
+      if (shown !== '' && view.kind !== 'signed_off') await this.edit(about.of, posted, { view, shown }, true);
       return;
     }
     const message = await this.#postAnywhere(about, post);
     const view = post.view.kind === 'approval' ? { view: post.view } : {};
-    await this.record(about.task, { key: post.key, message, ...view });
+    await this.record(about.of, { key: post.key, message, ...view });
     if (message !== null) return;
-    const what = { event: 'notice_channel_gone', task: about.task.id, key: post.key };
+    const what = { event: 'notice_channel_gone', task: about.of.id, key: post.key };
     this.#options.logger.warn(what, 'skipped a notice: nobody takes it');
   }
 
@@ -108,7 +108,7 @@ export class Posts {
    * @throws DailiesError, retryable
    */
   async edit(
-    task: Task,
+    of: About['of'],
     posted: Posted,
     { view, shown }: { readonly view: Exclude<Post['view'], SignedOffNotice>; readonly shown: string },
     isRecorded: boolean,
@@ -116,19 +116,19 @@ export class Posts {
     const { platformOf, logger } = this.#options;
     if (posted.message === null || posted.shown === shown) return;
     try {
-      await platformOf(task).edit(posted.message, task.origin, view, 'final');
+      await platformOf(of).edit(posted.message, of.origin, view, 'final');
     } catch (thrown) {
       const err = asDailiesError(thrown, `editing post ${posted.key}`);
       if (err.retryable) throw err;
-      const about = { event: 'message_kept', task: task.id, key: posted.key, err };
+      const about = { event: 'message_kept', task: of.id, key: posted.key, err };
       const level = isUnchangeable(err) ? 'info' : 'warn';
       logger[level](about, 'a message about a task stays as it is: it is deleted, or the bot may not change it');
     }
-    if (isRecorded) await this.record(task, { ...posted, shown, ...(view.kind === 'approval' ? { view } : {}) });
+    if (isRecorded) await this.record(of, { ...posted, shown, ...(view.kind === 'approval' ? { view } : {}) });
   }
 
   /** Records a post, in place of what was recorded under its key. */
-  async record({ id, origin: { platform, team } }: Pick<Task, 'id' | 'origin'>, posted: Posted): Promise<void> {
+  async record({ id, origin: { platform, team } }: About['of'], posted: Posted): Promise<void> {
     await taskPosts.change<undefined>(this.#options.store, id, (before) => {
       const known = before?.posted ?? [];
       const at = known.findIndex(({ key }) => key === posted.key);
@@ -139,20 +139,20 @@ export class Posts {
 
   /** @returns `null` where nobody takes it. */
   async #postAnywhere(about: About, { places, otherwise, files, ...notice }: Post): Promise<MessageRef | null> {
-    const platform = this.#options.platformOf(about.task);
+    const platform = this.#options.platformOf(about.of);
     let refusal: unknown;
     for (const place of places) {
       about.lock.assertHeld();
       try {
         return await postWithFiles(platform, { ...notice, ...place }, files);
       } catch (thrown) {
-        if (!(await isClosed(thrown, platform, about.task.origin))) throw thrown;
+        if (!(await isClosed(thrown, platform, about.of.origin))) throw thrown;
         refusal = thrown;
       }
     }
     if (otherwise === undefined) throw refusal;
     about.lock.assertHeld();
-    return otherwise === 'nobody' ? null : postDirectly(platform, notice, about.task.origin);
+    return otherwise === 'nobody' ? null : postDirectly(platform, notice, about.of.origin);
   }
 }
 

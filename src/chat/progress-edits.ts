@@ -1,13 +1,12 @@
 import { BoundedMap } from '../bounded-map.ts';
 import type { CancelTimer } from '../clock.ts';
 import { asDailiesError } from '../errors.ts';
-import { isContentRemoved, retryFingerprint, type StepRetry, sinceMs, type Task, type TaskId } from '../tasks/index.ts';
+import { retryFingerprint, type StepRetry, sinceMs, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamTask } from '../videos/index.ts';
 import { isUnchangeable } from './attachment-plan.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
-import { setCardId, setOfCard } from './sets/set-view.ts';
-import type { TaskView } from './view.ts';
+import type { Pace } from './view.ts';
 
 /** Live state of a running task between its state changes. Kept in memory, one for each polled task. */
 interface Live {
@@ -24,16 +23,7 @@ interface Live {
 
 type Options = Pick<
   ChatParts,
-  | 'cards'
-  | 'locks'
-  | 'clock'
-  | 'logger'
-  | 'getTask'
-  | 'platformOf'
-  | 'subjectOf'
-  | 'viewOf'
-  | 'deadlineMs'
-  | 'editIntervalMs'
+  'cards' | 'locks' | 'clock' | 'logger' | 'subjectAt' | 'platformOf' | 'deadlineMs' | 'editIntervalMs'
 >;
 
 /** Pending or running edit of one message; exists only while there is something new to show. */
@@ -191,26 +181,22 @@ export class ProgressEdits {
     }
   }
 
-  /** Shows what changed. Everything is read under the lock: its previous holder may have changed the task and shown it. */
+  /** Shows what changed. Everything is read under the lock: its previous holder may have shown it. */
   async #editLocked(id: TaskId, lock: MessageLock): Promise<EditResult> {
-    const { cards, locks, getTask, subjectOf, platformOf, viewOf, deadlineMs } = this.#options;
-    const task = await getTask(id);
-    // A task in the outbox is shown by its delivery, and one without content by nothing.
-    if (task === undefined || !task.presented || isContentRemoved(task)) return SHOWN;
-    // A further take of a shot has a message of its own, and is also on the board.
-    if (task.takeOf !== undefined) this.refresh(setCardId(task.takeOf.id));
-    if (task.set !== undefined && setOfCard(id) === null) {
-      this.refresh(setCardId(task.set.id));
-      if ((await cards.get(id)) === undefined) return SHOWN;
-    }
-    const card = await cards.open(subjectOf(task));
-    const view = await viewOf(task, card);
+    const { cards, locks, subjectAt, platformOf, deadlineMs } = this.#options;
+    const subject = await subjectAt(id);
+    if (subject === undefined) return SHOWN;
+    for (const card of subject.onCards ?? []) this.refresh(card);
+    if (subject.isOnCardAlone === true && (await cards.get(id)) === undefined) return SHOWN;
+    const card = await cards.open(subject);
+    const view = await subject.view(card);
     const live = this.#lives.get(id);
-    if (live !== undefined) live.lookAgainAtMs = sinceMs(task) + nextChangeMs(view, deadlineMs);
-    if (cards.isShown(card, task, view)) return SHOWN;
-    const intervalMs = Math.max(this.#options.editIntervalMs, platformOf(task).limits.editIntervalMs);
+    if (live !== undefined && view.kind === 'task')
+      live.lookAgainAtMs = sinceMs(view.task) + nextChangeMs(view.pace, deadlineMs);
+    if (cards.isShown(card, subject, view)) return SHOWN;
+    const intervalMs = Math.max(this.#options.editIntervalMs, platformOf(subject).limits.editIntervalMs);
     if (!(await locks.mayEdit(id, intervalMs))) return { isShown: false, pauseMs: intervalMs };
-    await cards.edit(task, { message: card.message, view, lock }, 'progress');
+    await cards.edit(subject, { message: card.message, view, lock }, 'progress');
     return { isShown: true, pauseMs: intervalMs };
   }
 }
@@ -218,8 +204,7 @@ export class ProgressEdits {
 const SHOWN: EditResult = { isShown: true, pauseMs: 0 };
 
 /** Returns the age of a running task, in milliseconds, at which its view next changes by the passing of time alone. */
-function nextChangeMs(view: TaskView, deadlineMs: number): number {
-  const longer = view.usual === null || view.longerThanUsual ? Number.POSITIVE_INFINITY : view.usual.toMs;
-  const overdue = view.overdue === null ? deadlineMs : Number.POSITIVE_INFINITY;
-  return Math.min(longer, overdue);
+function nextChangeMs(pace: Pace | null, deadlineMs: number): number {
+  if (pace?.kind === 'overdue') return Number.POSITIVE_INFINITY;
+  return pace?.kind === 'usual' ? Math.min(pace.toMs, deadlineMs) : deadlineMs;
 }

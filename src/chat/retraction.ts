@@ -1,8 +1,16 @@
 import type { RecordWrite } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { boardRecords } from '../orders/index.ts';
-import { isContentRemoved, type Origin, type RemovalReason, type SetPlace, type Task } from '../tasks/index.ts';
+import { boardRecords, type TaskSet } from '../orders/index.ts';
+import {
+  isContentRemoved,
+  type Origin,
+  type RemovalReason,
+  type SetPlace,
+  type Task,
+  type TaskId,
+} from '../tasks/index.ts';
+import { endKey, endPhaseOf } from './completion-notices.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
 import type { MessageRef, Platform } from './platform.ts';
@@ -28,18 +36,23 @@ export class TaskRetraction {
     this.#options = options;
   }
 
+  /** Returns the messages of a task, as {@link TaskRetraction.#messagesOf} does. */
+  messagesOf(task: Task): Promise<readonly MessageRef[]> {
+    return this.#messagesOf(taskToRetract(task));
+  }
+
   /**
-   * Returns the messages of a task: its notices to the requester, approvers and subscribers, deleted messages that were
-   * replaced, and its own message last. A file that is posted in a message of its own belongs to the task's message.
-   * @param isOwnAlone `true`: only its own message and those that this replaced.
+   * Returns the messages of a task, or a set: its notices to the requester, approvers and subscribers, deleted messages that
+   * were replaced, and its card last. A file that is posted in a message of its own belongs to the card.
+   * @param isOwnAlone `true`: only its card and those that this replaced.
    */
-  async messagesOf(task: Task, isOwnAlone = false): Promise<readonly MessageRef[]> {
+  async #messagesOf(subject: Retracted, isOwnAlone = false): Promise<readonly MessageRef[]> {
     const { cards, notices } = this.#options;
-    const others = isOwnAlone ? [] : [notices.messages(task)];
-    const found = await Promise.all([...others, cards.messages(task.id)]);
+    const others = isOwnAlone ? [] : [notices.messages(subject, subject.ends)];
+    const found = await Promise.all([...others, cards.messages(subject.id)]);
     if ((found.at(-1) ?? []).length > 0) return found.flat();
     // The records of an expired task are deleted, but its messages are not.
-    const own = await this.#options.platformOf(task).find('task', task.id);
+    const own = await this.#options.platformOf(subject).find('task', subject.id);
     return own === undefined ? found.flat() : [...found.flat(), own];
   }
 
@@ -54,7 +67,7 @@ export class TaskRetraction {
     await edits.hold(task.id);
     try {
       const count = await locks.runOrThrow(task.id, 'message', (lock) =>
-        this.#retractAll({ ...task, origin }, reason, lock),
+        this.#retractAll({ ...taskToRetract(task), origin }, reason, lock),
       );
       if (task.set !== undefined) await this.#retractCard(task.set, reason);
       return count;
@@ -70,47 +83,50 @@ export class TaskRetraction {
     const platform = platformOf(task);
     const view = isContentRemoved(task) ? ({ kind: 'removed', reason: 'expired' } as const) : await viewOf(task);
     edits.forget(task.id);
-    for (const message of await this.messagesOf(task, view.kind === 'task')) await platform.expire(message, view);
-    const card = task.set === undefined || view.kind === 'task' ? null : await sets.cardOf(task.set);
-    if (card === null || !isContentRemoved(card)) return;
+    const isOwnAlone = view.kind === 'task';
+    for (const message of await this.#messagesOf(taskToRetract(task), isOwnAlone)) await platform.expire(message, view);
+    const set = task.set === undefined || isOwnAlone ? null : await sets.get(task.set);
+    if (set === null || !isContentRemoved(set.shown)) return;
+    const card = cardToRetract(set);
     edits.forget(card.id);
-    for (const message of await this.messagesOf(card)) await platform.expire(message, view);
+    for (const message of await this.#messagesOf(card)) await platform.expire(message, view);
   }
 
   /** Returns the writes that delete what is recorded about the messages and the delivery of a removed task. */
   async deletions(task: Task): Promise<readonly RecordWrite[]> {
     const { edits, sets, comparisons } = this.#options;
     edits.forget(task.id);
-    const card = task.set === undefined ? undefined : await sets.get(setCardId(task.set.id));
+    const set = task.set === undefined ? undefined : await sets.find(task.set);
     const own = await this.#ownDeletions(task);
-    if (card?.set === undefined || !isContentRemoved(card)) return own;
-    const { id } = card.set;
+    if (set === undefined || !isContentRemoved(set.shown)) return own;
+    const { id } = set.place;
     const records = [boardRecords.overwriting(id, null), setNotices.overwriting({ id }, null)];
-    return [...own, ...(await this.#ownDeletions(card)), ...records, comparisons.records.deletion(id)];
+    return [...own, ...(await this.#ownDeletions(cardToRetract(set))), ...records, comparisons.records.deletion(id)];
   }
 
   async #retractCard(place: SetPlace, reason: RemovalReason): Promise<void> {
     const { sets, approvals } = this.#options;
-    const card = await sets.cardOf(place);
+    const set = await sets.get(place);
     // The notices of its request show the prompts of the others alone.
-    if (!isContentRemoved(card)) return approvals.settleOwn(card, true);
+    if (!isContentRemoved(set.shown)) return approvals.settleSet(set);
+    const card = cardToRetract(set);
     await sets.change(card.id, async (lock) => void (await this.#retractAll(card, reason, lock)));
   }
 
-  async #retractAll(task: Task, reason: RemovalReason, lock: MessageLock): Promise<RetractionCount> {
-    const messages = await this.messagesOf(task);
+  async #retractAll(subject: Retracted, reason: RemovalReason, lock: MessageLock): Promise<RetractionCount> {
+    const messages = await this.#messagesOf(subject);
     const { store, logger } = this.#options;
-    const platform = this.#options.platformOf(task);
-    const ended = [...((await retractions.get(store, task.id)) ?? [])];
+    const platform = this.#options.platformOf(subject);
+    const ended = [...((await retractions.get(store, subject.id)) ?? [])];
     const isEnded = (one: MessageRef): boolean =>
       ended.some(({ channel, message }) => channel === one.channel && message === one.message);
     for (const message of messages.filter((one) => !isEnded(one))) {
       lock.assertHeld();
       try {
-        const isRetracted = await retractMessage({ platform, logger }, task, message, reason);
+        const isRetracted = await retractMessage({ platform, logger }, subject, message, reason);
         ended.push({ ...message, isKept: !isRetracted });
       } catch (thrown) {
-        if (ended.length > 0) await retractions.set(store, task.id, ended);
+        if (ended.length > 0) await retractions.set(store, subject.id, ended);
         throw thrown;
       }
     }
@@ -118,11 +134,30 @@ export class TaskRetraction {
     return { retracted: ended.length - kept, kept };
   }
 
-  async #ownDeletions(task: Task): Promise<readonly RecordWrite[]> {
+  async #ownDeletions(of: Pick<Task, 'id' | 'origin'>): Promise<readonly RecordWrite[]> {
     const kinds = [deliveryRecords, taskPosts, retractions];
-    const deleted = kinds.map((kind) => kind.overwriting(task.id, null));
-    return [...deleted, ...(await this.#options.cards.deletions(task))];
+    const deleted = kinds.map((kind) => kind.overwriting(of.id, null));
+    return [...deleted, ...(await this.#options.cards.deletions(of))];
   }
+}
+
+/** Task, or set, whose messages are retracted. */
+interface Retracted {
+  /** Of a set, the `setCardId`. */
+  readonly id: TaskId;
+  readonly origin: Origin;
+  /** Keys of the notices of its end that may have been posted. */
+  readonly ends: readonly string[];
+}
+
+function taskToRetract(task: Task): Retracted {
+  const phase = endPhaseOf(task);
+  return { id: task.id, origin: task.origin, ends: phase === null ? [] : [endKey(task, phase)] };
+}
+
+function cardToRetract({ place, origin }: TaskSet): Retracted {
+  const id = setCardId(place.id);
+  return { id, origin, ends: (['done', 'failed'] as const).map((phase) => endKey({ id, sends: 1 }, phase)) };
 }
 
 /**

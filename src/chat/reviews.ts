@@ -5,6 +5,7 @@ import {
   isSignedOff,
   type ReviewDecision,
   type ReviewNote,
+  type Task,
   typedPrompt,
   versionOf,
 } from '../tasks/index.ts';
@@ -17,7 +18,8 @@ import type { SignedLink } from './view.ts';
 type Options = Pick<ChatParts, 'posts' | 'platformOf' | 'clips' | 'handing' | 'settingsOf' | 'logger'>;
 
 /** Task with its message. */
-interface Reviewing extends About {
+interface Reviewing extends Omit<About, 'of'> {
+  readonly task: Task;
   readonly message: MessageRef;
   /** The message still exists. */
   readonly isThere: boolean;
@@ -50,7 +52,10 @@ export class ReviewNotices {
     const mention = isOwn ? null : task.origin.user;
     const view = noticeOf(reviewing, decision, number);
     const places = placesNear(task.origin, isThere ? message : null);
-    await posts.post(reviewing, { key, view, mention, places, otherwise: isOwn ? 'nobody' : 'requester' });
+    await posts.post(
+      { of: task, lock: reviewing.lock },
+      { key, view, mention, places, otherwise: isOwn ? 'nobody' : 'requester' },
+    );
   }
 
   /** Posts a signed-off clip in the team's channel for them; never one that only its own channel may see. */
@@ -71,7 +76,7 @@ export class ReviewNotices {
     const places = [{ place: { team: origin.team, channel, address: {} }, replyTo: null }];
     try {
       const view = { ...signedOffNotice(reviewing, link), isLabelled };
-      await this.#options.posts.post(reviewing, { key, view, mention: null, places, files });
+      await this.#options.posts.post({ of: task, lock: reviewing.lock }, { key, view, mention: null, places, files });
     } catch (thrown) {
       const err = asDailiesError(thrown, `posting the signed-off clip of task ${task.id}`);
       if (err.retryable) throw err;

@@ -1,10 +1,7 @@
 import type { CutFacts } from '../orders/index.ts';
 import {
-  type Approval,
   asOf,
   type Declined,
-  type Dropped,
-  type Failure,
   isBlind,
   isFetching,
   isSignedOff,
@@ -15,20 +12,16 @@ import {
   type Price,
   phaseOf,
   priceOf,
-  type Removal,
   type RemovalReason,
-  type ReviewDecision,
   type SetPlace,
   type StepRetry,
   sinceMs,
   startedAtMs,
   type Task,
   type TaskId,
-  type TaskState,
-  typedPrompt,
   type UsualDuration,
 } from '../tasks/index.ts';
-import type { MediaKind, Model, RequestSettings } from '../videos/index.ts';
+import type { Model, RequestSettings } from '../videos/index.ts';
 import { blindViewOf } from './comparisons/blind-view.ts';
 import type { ApprovalNotice, EndNotice, ReviewNotice } from './notices/views.ts';
 import type { MessageRef } from './platform.ts';
@@ -119,62 +112,41 @@ export type ButtonAction =
   /** Edits the board of a storyboard. */
   | 'board';
 
-/** Data from which a platform renders a task's message; the wording comes from `commands/sentences.ts`. */
+/** Fields of a task that no message shows, or only by what follows from them. */
+const UNSHOWN = [
+  ...(['revision', 'money', 'unsentTries', 'busyTries', 'lease', 'turnAtMs', 'upstreamId'] as const),
+  ...(['wants', 'presented', 'press', 'frameOf', 'revealedAtMs'] as const),
+] satisfies readonly (keyof Task)[];
+
+/** What a message shows of a task's record. */
+export type ShownTask = Omit<Task, (typeof UNSHOWN)[number]>;
+
+/** Data from which a platform renders a task's message; the wording is that of `commands/sentences`. */
 export interface TaskView {
   readonly kind: 'task';
-  readonly task: TaskId;
-  readonly state: TaskState;
+  /** As its record is now; of a blind clip, without all that would betray its model. */
+  readonly task: ShownTask;
   readonly phase: Phase;
-  readonly prompt: string;
   readonly modelTitle: string;
-  readonly settings: RequestSettings;
-  /** Number of reference files of each kind in the request. Absent: none. */
-  readonly references?: Readonly<Record<MediaKind, number>>;
-  readonly price: Price;
-  readonly by: Person;
   /** Percentage reported by the service, 0 to 100, never lower than shown before; `null` where it reported none. */
   readonly progress: number | null;
   /** Number of requests ahead of it in the service's queue. Absent: it is not queued there, or the service does not say. */
   readonly ahead?: number;
-  readonly createdAtMs: number;
   /** Time from which elapsed time counts: the creation, or the approval where one was needed; of one that ended, its turn. */
   readonly startedAtMs: number;
-  readonly endedAtMs: number | null;
   /** Creation time of this view, for elapsed times. */
   readonly nowMs: number;
-  /** Usual duration of this model's completed clips; `null` while there are too few of them. */
-  readonly usual: { readonly fromMs: number; readonly toMs: number } | null;
-  /** The task has been running for longer than the usual duration. */
-  readonly longerThanUsual: boolean;
-  /** Set once the task runs past its deadline; it is then polled every `pollEveryMs`. */
-  readonly overdue: { readonly deadlineMs: number; readonly pollEveryMs: number } | null;
+  /** What to expect of its duration; `null` where nothing is known, or it is over. */
+  readonly pace: Pace | null;
   /** Failed step that is being retried automatically; `null` where none failed. */
   readonly retrying: StepRetry | null;
-  readonly failure: Failure | null;
   /** The service is known to refund failed tasks, as the embedded one does. */
   readonly refundKnown: boolean;
-  /** Number of POSTs that may have left this machine, each of which the service may bill. */
-  readonly sends: number;
-  readonly cancelledBy: Person | null;
-  readonly lateOutcome: 'completed' | 'failed' | 'unknown' | null;
-  readonly leftBy: Person | null;
   readonly handover: Handover | null;
-  /** Its clip is there, and nothing but two identical downloads says that it is complete. Absent: it is, or there is none. */
-  readonly isUnproven?: true;
   /** Its card has the word *AI*, as its team wants it of finished clips. Absent: it has not. */
   readonly isLabelled?: true;
-  readonly retryOf: TaskId | null;
-  /** Number of a retry among the versions of a clip. Absent: the first version, or unknown. */
-  readonly version?: number;
-  /** Decisions of its reviewers, oldest first. Absent: none. */
-  readonly review?: readonly ReviewDecision[];
   /** Notes on the version that it repeats. Absent: none. */
   readonly earlierNotes?: EarlierNotes;
-  /** Its request for approval; `null` where none was needed. */
-  readonly approval: Approval | null;
-  readonly declined: Declined | null;
-  /** Its clip was removed, or its content as well. Absent: neither. */
-  readonly removal?: Removal;
   /** Time at which its clip will be removed. Absent: there is none, or it is kept. */
   readonly keptUntilMs?: number;
   /** Price of a retry by the current catalog; `null` where the catalog no longer has the model. */
@@ -184,24 +156,62 @@ export interface TaskView {
   readonly buttons: readonly ButtonAction[];
   /** The channel that took no message, so that this one is a direct message. Absent: it is where it was requested. */
   readonly awayFrom?: string;
-  /** The set that it belongs to, or that it is the card of. Absent: none. */
-  readonly set?: SetPlace;
-  /** Set in the message of a cut, which stands in for a task. */
-  readonly cut?: CutFacts;
-  /** Set on the board of a storyboard: the cut of what is on it now, else the latest of its cuts. Absent: there is none. */
-  readonly boardCut?: BoardCut;
-  /** Set on the card of a set: its tasks, in their order, each with its message (`null`: it has none). */
-  readonly members?: readonly SetMember[];
-  /** Number of the shot whose last frame it starts with, by the storyboard as it was written. Absent: none. */
-  readonly startsFrom?: number;
-  /** The shot without a clip for which it was cancelled before it was sent. Absent: none. */
-  readonly dropped?: Dropped;
-  /** The shot of a storyboard that it is another take of. Absent: of none. */
-  readonly takeOf?: SetPlace;
-  /** Set while the model of this clip is hidden: everything else that would betray it is left out. */
+  /** Set while the model of this clip is hidden. */
   readonly blind?: BlindView;
+}
+
+/** Duration of a task in progress beside that of its model's completed clips. */
+export type Pace =
+  | { readonly kind: 'usual'; readonly fromMs: number; readonly toMs: number }
+  | { readonly kind: 'longer' }
+  /** Past its deadline; it is then polled every `pollEveryMs`. */
+  | { readonly kind: 'overdue'; readonly deadlineMs: number; readonly pollEveryMs: number };
+
+/** Data from which the card of a set is rendered. */
+export interface SetView {
+  readonly kind: 'set';
+  /** The `setCardId`. */
+  readonly id: TaskId;
+  readonly set: Pick<SetPlace, 'id' | 'kind' | 'of'>;
+  readonly phase: Phase;
+  /** Its first task whose content is there; the requests of takes are all the same. */
+  readonly first: TaskView;
+  /** Of all tasks; of a storyboard, of what is charged. */
+  readonly price: Price;
+  /** Of all tasks of a comparison together; `null` for other sets, and where the service reported none. */
+  readonly progress: number | null;
+  readonly declined: Declined | null;
+  readonly isLabelled?: true;
+  /** Price of the same again; of a storyboard, of its outdated shots. `null`: it is not offered. */
+  readonly retryPrice: Price | null;
+  readonly buttons: readonly ButtonAction[];
+  readonly awayFrom?: string;
+  /** In the order of the card. */
+  readonly members: readonly SetMember[];
+  /** The cut of what is on the board of a storyboard now, else the latest of its cuts. Absent: there is none. */
+  readonly boardCut?: BoardCut;
   /** Set on the card of a comparison. */
   readonly comparison?: ComparisonView;
+}
+
+/** Data from which the message of a cut is rendered. */
+export interface CutView extends CutFacts {
+  readonly kind: 'cut';
+  readonly id: TaskId;
+  readonly phase: Phase;
+  readonly by: Person;
+  readonly createdAtMs: number;
+  readonly handover: Handover | null;
+  readonly isLabelled?: true;
+  readonly awayFrom?: string;
+}
+
+/** What a card shows: a task, the tasks of a set, or a cut. */
+export type CardView = TaskView | SetView | CutView;
+
+/** Returns whether a view is that of a card. */
+export function isCardView(view: { readonly kind: string }): view is CardView {
+  return view.kind === 'task' || view.kind === 'set' || view.kind === 'cut';
 }
 
 /** Model that a clip can be ordered from instead. */
@@ -237,12 +247,15 @@ export interface ComparisonView {
   /** Votes for each clip, in their order; empty before the reveal. */
   readonly tally: readonly number[];
   readonly clips: readonly number[];
+  /** What the requests have in common. */
+  readonly settings: RequestSettings;
 }
 
 /** Task on the card of its set. */
 export interface SetMember {
   /** Of a storyboard's shot, its chosen take. */
   readonly view: TaskView;
+  /** `null`: it has none of its own. */
   readonly message: MessageRef | null;
   /** Set on the board of a storyboard. */
   readonly shot?: {
@@ -256,11 +269,11 @@ export interface SetMember {
     /** Another take than the one shown is in progress. */
     readonly isRetrying: boolean;
     /** What Retry makes again: always the same task, so that one retry of a shot runs at a time. */
-    readonly original: Pick<TaskView, 'task' | 'retryPrice'>;
+    readonly original: { readonly task: TaskId; readonly retryPrice: Price | null };
   };
 }
 
-export type View = TaskView | EndNotice | ApprovalNotice | ReviewNotice;
+export type View = CardView | EndNotice | ApprovalNotice | ReviewNotice;
 
 /** Text in place of a message whose content was removed. It names no one. */
 export interface RemovedView {
@@ -272,7 +285,7 @@ export interface RemovedView {
 export function standingIn(
   message: MessageRef | undefined,
   { channel }: Pick<Origin, 'channel'>,
-): Pick<TaskView, 'awayFrom'> {
+): { readonly awayFrom?: string } {
   return message === undefined || message.channel === channel ? {} : { awayFrom: channel };
 }
 
@@ -315,63 +328,45 @@ export function viewOf(stored: Task, context: ViewContext): TaskView {
 
 function openViewOf(stored: Task, context: ViewContext): TaskView {
   const task = asOf(stored, context.nowMs);
-  const { request, origin } = task;
-  const { model, prompt: _, typed: _typed, media, chain, ...settings } = request;
-  const place = task.takeOf ?? task.set;
   const phase = phaseOf(task, {
     isRunning: context.isRunning || (context.progress ?? 0) > 0,
     isHandedOver: context.handover !== null,
   });
-  const isOpen = phase === 'queued' || phase === 'running';
-  const ageMs = context.nowMs - sinceMs(task);
   const retrying = retryOf(task, context);
-  const isOverdue = isOpen && task.acceptedAtMs !== undefined && ageMs >= context.deadlineMs;
   return {
     kind: 'task',
-    task: task.id,
-    state: task.state,
+    task: shownOf(task),
     phase,
-    prompt: typedPrompt(request),
-    modelTitle: context.model?.title ?? model,
-    settings,
-    references: { image: media.image.length, audio: media.audio.length, video: media.video.length },
-    price: task.price,
-    by: origin.user,
+    modelTitle: context.model?.title ?? task.request.model,
     progress: task.state === 'completed' ? 100 : context.progress,
     ...(phase === 'queued' && typeof context.ahead === 'number' ? { ahead: context.ahead } : {}),
-    createdAtMs: task.createdAtMs,
     startedAtMs: (task.endedAtMs === undefined ? undefined : task.turnAtMs) ?? startedAtMs(task),
-    endedAtMs: task.endedAtMs ?? null,
     nowMs: context.nowMs,
-    usual: isOpen ? context.usual : null,
-    longerThanUsual: isOpen && context.usual !== null && ageMs > context.usual.toMs,
-    overdue: isOverdue ? { deadlineMs: context.deadlineMs, pollEveryMs: context.slowestPollMs } : null,
+    pace: phase === 'queued' || phase === 'running' ? paceOf(task, context) : null,
     retrying,
-    failure: task.failure ?? null,
     refundKnown: context.refundKnown && task.failure?.isBilled !== true,
-    sends: task.sends,
-    cancelledBy: task.cancelledBy ?? null,
-    lateOutcome: task.lateOutcome ?? null,
-    leftBy: task.leftBy ?? null,
     handover: phase === 'done' ? handoverOf(task, context) : null,
-    ...(phase === 'done' && task.removal === undefined && task.clip?.isUnproven === true ? { isUnproven: true } : {}),
     ...(phase === 'done' && context.isLabelled === true ? { isLabelled: true } : {}),
-    retryOf: task.retryOf ?? null,
-    ...(task.version === undefined ? {} : { version: task.version.number }),
-    ...(task.review === undefined ? {} : { review: task.review }),
     ...(context.review?.earlier === undefined ? {} : { earlierNotes: context.review.earlier }),
-    approval: task.approval ?? null,
-    declined: task.declined ?? null,
-    ...(task.removal === undefined ? {} : { removal: task.removal }),
     ...(typeof context.keptUntilMs === 'number' ? { keptUntilMs: context.keptUntilMs } : {}),
-    retryPrice: context.model === undefined ? null : priceOf(context.model, settings.seconds),
+    retryPrice: context.model === undefined ? null : priceOf(context.model, task.request.seconds),
     ...(context.elsewhere && { elsewhere: context.elsewhere }),
-    ...(task.set === undefined ? {} : { set: task.set }),
-    ...(task.takeOf === undefined ? {} : { takeOf: task.takeOf }),
-    ...(chain === undefined || place === undefined ? {} : { startsFrom: place.at - 1 }),
-    ...(task.dropped === undefined ? {} : { dropped: task.dropped }),
     buttons: buttonsLeft(task, buttonsOf(task, phase, { ...context, retrying })),
   };
+}
+
+export function shownOf(task: Task): ShownTask {
+  const isShown = ([field]: [string, unknown]): boolean => !(UNSHOWN as readonly string[]).includes(field);
+  return Object.fromEntries(Object.entries(task).filter(isShown)) as unknown as ShownTask;
+}
+
+/** Returns what to expect of a task in progress; `null` where nothing is known. */
+function paceOf(task: Task, { nowMs, usual, deadlineMs, slowestPollMs }: ViewContext): Pace | null {
+  const ageMs = nowMs - sinceMs(task);
+  if (task.acceptedAtMs !== undefined && ageMs >= deadlineMs)
+    return { kind: 'overdue', deadlineMs, pollEveryMs: slowestPollMs };
+  if (usual === null) return null;
+  return ageMs > usual.toMs ? { kind: 'longer' } : { kind: 'usual', ...usual };
 }
 
 /** Returns the failed step while the task still waits for it. */

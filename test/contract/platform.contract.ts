@@ -5,17 +5,20 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import type { MessageRef, Notice, Platform, Upload } from '#src/chat/platform.ts';
-import type { TaskView, View } from '#src/chat/view.ts';
+import type { CardView, TaskView, View } from '#src/chat/view.ts';
 import type { Declined } from '#src/tasks/approval.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
 import {
   approvalNotice,
+  cutView,
   doneView,
   endNotice,
   reviewNotice,
+  setView,
   signedOffNotice,
   spendReport,
+  type TaskViewChanges,
   taskView,
 } from '#test/fakes/views.ts';
 
@@ -65,6 +68,9 @@ export interface PlatformHarness {
 const MISCHIEF =
   '@everyone <!channel> <@U1> <@&5> <#C1> **bold** `code` <script>alert(1)</script> https://evil.example';
 
+/** Request of a shot that starts with the last frame of the one before. */
+const CHAINED = { chain: {} } as const;
+
 /** Contract of every platform. */
 export function describePlatform(name: string, start: () => Promise<PlatformHarness>): void {
   describe(name, () => {
@@ -73,8 +79,8 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
     let origin: Origin;
     let task: TaskId;
     const seen = (channel = origin.channel): Promise<readonly SeenMessage[]> => harness.read(channel);
-    const running = (changes: Partial<TaskView> = {}): TaskView => taskView({ task, by: origin.user, ...changes });
-    const done = (changes: Partial<TaskView> = {}): TaskView => doneView({ task, by: origin.user, ...changes });
+    const running = (changes: TaskViewChanges = {}): TaskView => taskView({ task, by: origin.user, ...changes });
+    const done = (changes: TaskViewChanges = {}): TaskView => doneView({ task, by: origin.user, ...changes });
     const open = (): Promise<MessageRef> => harness.platform.open(task, origin, running());
 
     const upload = async (bytes = 5000, fileName = 'red-fox-7f3a.mp4'): Promise<Upload> => {
@@ -141,10 +147,10 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
     describe('opening the card of a set', () => {
       it('lists its tasks, and a task of it has a message of its own below', async () => {
         const set = { id: task, kind: 'takes', of: 2 } as const;
-        const members = [1, 2].map((at) => ({ view: { ...running(), set: { ...set, at } }, message: null }));
-        const view = { ...running({ task: `set-${task}` as TaskId }), set: { ...set, at: 1 }, members };
-        const card = await harness.platform.open(view.task, origin, view);
-        expect(await harness.platform.open(view.task, origin, view)).toEqual(card);
+        const members = [1, 2].map((at) => ({ view: running({ set: { ...set, at } }), message: null }));
+        const view = setView(set, members);
+        const card = await harness.platform.open(view.id, origin, view);
+        expect(await harness.platform.open(view.id, origin, view)).toEqual(card);
         const textOf = async (message: MessageRef): Promise<string> =>
           (await seen(message.channel)).find(({ id }) => id === message.message)?.text ?? '';
         expect(await textOf(card)).toMatch(/Take 1.*Running[\s\S]*Take 2.*Running/);
@@ -163,25 +169,19 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       it('has a line for each of 12 shots, a button for each that failed, and follows its order', async () => {
         const set = { id: task, kind: 'storyboard', of: 12 } as const;
         const price = { amount: '0.30', currency: 'USD' } as const;
-        const failed = {
-          phase: 'failed',
-          state: 'failed',
-          failure: null,
-          buttons: ['retry', 'edit', 'details'],
-        } as const;
+        const failed = { phase: 'failed', state: 'failed', buttons: ['retry', 'edit', 'details'] } as const;
         const members = Array.from({ length: 12 }, (_, index) => {
           const at = index + 1;
-          const own = { ...running(), ...failed, prompt: `scene ${at} ${'of a long night '.repeat(20)}` };
+          const prompt = `scene ${at} ${'of a long night '.repeat(20)}`;
           const original = { task: `${task}${at}` as TaskId, retryPrice: price };
           return {
-            view: { ...own, task: original.task, set: { ...set, at } },
+            view: running({ ...failed, prompt, task: original.task, set: { ...set, at } }),
             message: null,
             shot: { at, isSkipped: at === 12, isReady: at < 3, isOutdated: false, isRetrying: false, original },
           };
         });
-        const buttons = ['join', 'board', 'details'] as const;
-        const view = { ...running({ task: `set-${task}` as TaskId, buttons }), set: { ...set, at: 1 }, members };
-        const card = await harness.platform.open(view.task, origin, view);
+        const view = setView(set, members, { buttons: ['join', 'board', 'details'] });
+        const card = await harness.platform.open(view.id, origin, view);
         const shown = async () => (await seen(card.channel)).find(({ id }) => id === card.message);
         expect((await shown())?.text).toMatch(/12 shots · 72 s[\s\S]*Shot 1.*scene 1[\s\S]*Shot 12.*skipped/u);
         const labels = (await shown())?.buttons.map(({ label }) => label) ?? [];
@@ -198,25 +198,20 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         const price = { amount: '0.30', currency: 'USD' } as const;
         const parts = [
           { phase: 'failed', state: 'failed', buttons: ['retry', 'edit', 'details'] },
-          { phase: 'cancelled', state: 'cancelled', sends: 0, startsFrom: 1, dropped: { shot: 1, end: 'failed' } },
-          { phase: 'queued', state: 'waiting', startsFrom: 2, buttons: ['cancel', 'details'] },
+          { phase: 'cancelled', state: 'cancelled', sends: 0, request: CHAINED, dropped: { shot: 1, end: 'failed' } },
+          { phase: 'queued', state: 'waiting', request: CHAINED, buttons: ['cancel', 'details'] },
         ] as const;
         const members = parts.map((part, index) => {
           const at = index + 1;
           const original = { task: `${task}${at}` as TaskId, retryPrice: price };
-          const view = { ...running(), progress: null, ...part, task: original.task, set: { ...set, at } };
           return {
-            view,
+            view: running({ progress: null, ...part, task: original.task, set: { ...set, at } }),
             message: null,
             shot: { at, isSkipped: false, isReady: false, isOutdated: false, isRetrying: false, original },
           };
         });
-        const view = {
-          ...running({ task: `set-${task}` as TaskId, buttons: ['board'] }),
-          set: { ...set, at: 1 },
-          members,
-        };
-        const card = await harness.platform.open(view.task, origin, view);
+        const view = setView(set, members, { buttons: ['board'] });
+        const card = await harness.platform.open(view.id, origin, view);
         const shown = async () => (await seen(card.channel)).find(({ id }) => id === card.message);
         const text = (await shown())?.text ?? '';
         expect(text).toContain('Shot 1 failed, so shot 2 was not ordered. Not charged.');
@@ -232,20 +227,25 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
     describe('a comparison', () => {
       it('has its clips under labels with a vote each, and nothing of a model until the reveal', async () => {
         const set = { id: task, kind: 'comparison', of: 2 } as const;
-        const own = (at: number, changes: Partial<TaskView> = {}): TaskView =>
+        const own = (at: number, changes: TaskViewChanges = {}): TaskView =>
           done({ task: `${task}${at}` as TaskId, set: { ...set, at }, buttons: [], ...changes });
         const usd = (amount: string) => ({ amount, currency: 'USD' });
         const hidden = { modelTitle: '', price: usd('0.77'), retryPrice: null, progress: null, endedAtMs: null };
         const blindly = (at: number): TaskView => own(at, { ...hidden, blind: { set: set.id, at } });
-        const facts = { ended: 2, voters: 0, revealsAtMs: null, tally: [], clips: [1, 2] };
-        const cardView = (stage: 'voting' | 'revealed', views: readonly TaskView[], tally: readonly number[] = []) => ({
-          ...running({ ...hidden, task: `set-${task}` as TaskId, price: usd('1.07'), buttons: ['details'] }),
-          set: { ...set, at: 1 },
-          members: views.map((view) => ({ view, message: null })),
-          comparison: { ...facts, stage, tally },
-        });
+        const facts = { ended: 2, voters: 0, revealsAtMs: null, tally: [], clips: [1, 2], settings: { seconds: 6 } };
+        const cardView = (stage: 'voting' | 'revealed', views: readonly TaskView[], tally: readonly number[] = []) =>
+          setView(
+            set,
+            views.map((view) => ({ view, message: null })),
+            {
+              retryPrice: null,
+              price: usd('1.07'),
+              buttons: ['details'],
+              comparison: { ...facts, stage, tally },
+            },
+          );
         const voting = cardView('voting', [1, 2].map(blindly));
-        const card = await harness.platform.open(voting.task, origin, voting);
+        const card = await harness.platform.open(voting.id, origin, voting);
         const address = { ...harness.platform.lastingAddress(origin.address), below: card.message };
         const below = { ...origin, address, replyTo: card.message };
         const clip = await harness.platform.open(`${task}2` as TaskId, below, blindly(2));
@@ -269,27 +269,27 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       it('lists its shots, then has the file, or says why there is none', async () => {
         const cut = `cut-${randomUUID().replaceAll('-', '')}` as TaskId;
         const facts = { shots: [1, 2].map((at) => ({ prompt: `part ${at}`, seconds: 6 })), file: null, failure: null };
-        const joining = running({ task: cut, buttons: [], cut: facts });
+        const joining = cutView({ id: cut, by: origin.user, ...facts });
         const message = await harness.platform.open(cut, origin, joining);
         expect(await harness.platform.open(cut, origin, joining)).toEqual(message);
         const shown = async () => (await seen(message.channel)).find(({ id }) => id === message.message);
         expect((await shown())?.text).toMatch(/Joining 2 shots…[\s\S]*1\. part 1 · 6 s[\s\S]*2\. part 2 · 6 s/u);
-        const failed = { ...facts, failure: { code: 'clip_missing', shots: [2] } } as const;
-        const view = { ...joining, phase: 'failed', buttons: ['join'], cut: failed } as const;
+        const view = { ...joining, phase: 'failed', failure: { code: 'clip_missing', shots: [2] } } as const;
         await harness.platform.edit(message, origin, view, 'final');
         expect(await shown()).toMatchObject({
           text: expect.stringContaining('Shot 2 has no clip.'),
           buttons: [{ id: `join:${cut}`, label: 'Join again' }],
         });
-        const made = done({ task: cut, buttons: [], cut: { ...facts, file: { bytes: 5_000, seconds: 12 } } });
-        const file = await upload(5_000, 'cut-part-1-7f3a.mp4');
-        await harness.platform.attach(message, origin, made, file);
+        const file = { bytes: 5_000, seconds: 12 };
+        const made = { ...joining, phase: 'done', handover: { kind: 'attached' }, file } as const;
+        const given = await upload(5_000, 'cut-part-1-7f3a.mp4');
+        await harness.platform.attach(message, origin, made, given);
         expect(await shown()).toMatchObject({
           text: expect.stringContaining('Cut of 2 shots'),
           attachments: [{ name: 'cut-part-1-7f3a.mp4', bytes: 5_000 }],
           buttons: [],
         });
-        expect(await harness.download(message, file.name)).toHaveLength(5_000);
+        expect(await harness.download(message, given.name)).toHaveLength(5_000);
         await harness.platform.retract(message, origin, { kind: 'removed', reason: 'deleted' });
         expect(await harness.everything()).not.toMatch(/part 1|cut-part/u);
       });
@@ -428,7 +428,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         const by = { id: 'forgotten-1', name: 'Removed person' };
         const declined = { how: 'denied', by, atMs: 1 } as const;
         const denied = { ...declined, by: { id: 'U9', name: 'Ben' }, reason: 'too dark' };
-        const views: Readonly<Record<Exclude<View['kind'], 'task'>, (is: Declined) => Exclude<View, TaskView>>> = {
+        const views: Readonly<Record<Exclude<View, CardView>['kind'], (is: Declined) => Exclude<View, CardView>>> = {
           end: (is) => endNotice(origin, { phase: 'declined', handover: null, declined: is }),
           approval: (is) => approvalNotice({ task, message, decided: { approval: null, declined: is } }),
           review: ({ reason, ...is }) =>
@@ -501,7 +501,12 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       it('offers the decisions under a finished clip, in one row with its other buttons', async () => {
         const message = await open();
         const buttons = ['sign_off', 'changes', 'retry', 'edit', 'details'] as const;
-        await harness.platform.attach(message, origin, done({ buttons, version: 2 }), await upload());
+        await harness.platform.attach(
+          message,
+          origin,
+          done({ buttons, version: { number: 2, root: task } }),
+          await upload(),
+        );
         const [shown] = await seen();
         expect(shown?.text).toContain('· v2 ·');
         expect(shown?.buttons.slice(0, 2)).toMatchObject([

@@ -373,7 +373,7 @@ export class BotHouse implements BotPorts {
             return { view, message: null, shot };
           }),
         );
-        return boardViewOf(setViewOf(place, first.view, inOrder), inOrder, this.boardCut);
+        return boardViewOf(setViewOf(place, first.view, inOrder), this.boardCut);
       }
       const view = setViewOf(place, first.view, members);
       if (place.kind === 'takes') return view;

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { taskOfKey } from '#src/chat/platform.ts';
+import type { CutView } from '#src/chat/view.ts';
 import { DailiesError } from '#src/errors.ts';
 import { cutIdOf as fileOf, type JoinedClip, type JoinInput } from '#src/media/join/joiner.ts';
 import { isCutId } from '#src/orders/cut.ts';
@@ -156,10 +157,10 @@ export class CutHouse {
   /** Returns what the newest message of a cut shows, and its files. */
   get shown() {
     const message = this.messages.findLast(({ isDeleted }) => !isDeleted);
-    const view = message?.shown.at(-1)?.view;
+    const view = message?.shown.at(-1)?.view as CutView | undefined;
     return {
       phase: view?.phase,
-      cut: view?.cut,
+      cut: view && { shots: view.shots, file: view.file, failure: view.failure },
       handover: view?.handover,
       files: message?.files.map(({ name, bytes }) => ({ name, bytes })),
     };

@@ -10,11 +10,22 @@ import type {
   PlatformLimits,
   Upload,
 } from '#src/chat/platform.ts';
-import type { RemovedView, TaskView, View } from '#src/chat/view.ts';
+import {
+  type CardView,
+  type CutView,
+  isCardView,
+  type RemovedView,
+  type SetView,
+  type TaskView,
+  type View,
+} from '#src/chat/view.ts';
 import { DailiesError, type ErrorCode, type ErrorDetails } from '#src/errors.ts';
 import type { Audience, Origin, Person, TaskId } from '#src/tasks/task.ts';
 
 type Method = 'open' | 'edit' | 'attach' | 'notify' | 'retract' | 'expire' | 'forget';
+
+/** What a card shows, with the fields of every kind, so that tests can look for what a kind does not have. */
+export type ShownCard = CardView & Partial<Omit<TaskView, 'kind'> & Omit<SetView, 'kind'> & Omit<CutView, 'kind'>>;
 
 /** Message of a task on a {@link FakePlatform}. */
 export interface FakeMessage {
@@ -24,7 +35,7 @@ export interface FakeMessage {
   readonly origin: Origin;
   readonly files: Upload[];
   /** Every view shown, oldest first, and the kind of call. */
-  readonly shown: { readonly view: TaskView; readonly by: 'open' | 'progress' | 'final' | 'attach' }[];
+  readonly shown: { readonly view: ShownCard; readonly by: 'open' | 'progress' | 'final' | 'attach' }[];
   isDeleted: boolean;
 }
 
@@ -81,7 +92,7 @@ export class FakePlatform implements Platform {
   /** Edits of the notices about ends and reviews. */
   readonly erased: { readonly ref: MessageRef; readonly view: EndNotice | ReviewNotice }[] = [];
   /** Retracted messages, each once. */
-  readonly expired: { readonly ref: MessageRef; readonly view: TaskView | RemovedView }[] = [];
+  readonly expired: { readonly ref: MessageRef; readonly view: CardView | RemovedView }[] = [];
   readonly retracted: { readonly ref: MessageRef; readonly view: RemovedView }[] = [];
   /** Every call, as `method argument`. */
   readonly calls: string[] = [];
@@ -116,7 +127,7 @@ export class FakePlatform implements Platform {
   }
 
   /** Returns the current view of the only message. */
-  get view(): TaskView {
+  get view(): ShownCard {
     const last = this.only.shown.at(-1);
     if (last === undefined) throw new TypeError('a message that shows nothing');
     return last.view;
@@ -132,7 +143,7 @@ export class FakePlatform implements Platform {
       if (known !== undefined) return known.ref;
       this.#assertOpen(origin.channel);
       const ref = { channel: origin.channel, message: `m${this.messages.length + 1}` };
-      const shown = [{ view: taskViewOf(view), by: 'open' as const }];
+      const shown = [{ view: cardViewOf(view), by: 'open' as const }];
       this.messages.push({ ref, task, origin, files: [], shown, isDeleted: false });
       return ref;
     });
@@ -144,8 +155,8 @@ export class FakePlatform implements Platform {
         throw new TypeError(`editing ${ref.message}, which is retracted`);
       if (this.gone.has(ref.message)) throw platformError('message_gone', { retryable: false });
       if (view.kind === 'approval') return void this.settled.push({ ref, view });
-      if (view.kind !== 'task') return void this.erased.push({ ref, view });
-      this.#find(ref).shown.push({ view: taskViewOf(view), by: urgency });
+      if (!isCardView(view)) return void this.erased.push({ ref, view });
+      this.#find(ref).shown.push({ view: cardViewOf(view), by: urgency });
     });
   }
 
@@ -153,7 +164,7 @@ export class FakePlatform implements Platform {
     return this.#act('attach', file.name, () => {
       const message = this.#find(ref);
       if (file.bytes > this.takesBytes) throw platformError('too_large', { retryable: false });
-      if (this.refusesToShow === null) message.shown.push({ view: taskViewOf(view), by: 'attach' });
+      if (this.refusesToShow === null) message.shown.push({ view: cardViewOf(view), by: 'attach' });
       const position = message.files.findIndex(({ name }) => name === file.name);
       const known = message.files[position];
       // An existing file is not uploaded again and keeps its notice.
@@ -197,7 +208,7 @@ export class FakePlatform implements Platform {
     });
   }
 
-  async expire(ref: MessageRef, view: TaskView | RemovedView): Promise<void> {
+  async expire(ref: MessageRef, view: CardView | RemovedView): Promise<void> {
     return this.#act('expire', ref.message, () => {
       this.expired.push({ ref, view });
     });
@@ -279,7 +290,7 @@ export class FakePlatform implements Platform {
   }
 }
 
-function taskViewOf(view: View): TaskView {
-  if (view.kind !== 'task') throw new TypeError('a task’s message shows the task');
+function cardViewOf(view: View): ShownCard {
+  if (!isCardView(view)) throw new TypeError('a card shows a task, a set, or a cut');
   return structuredClone(view);
 }

@@ -1,50 +1,88 @@
 import type { ApprovalNotice, EndNotice, ReviewNotice, SignedOffNotice } from '#src/chat/notices/views.ts';
+import { setViewOf } from '#src/chat/sets/set-view.ts';
 import type { SpendReport } from '#src/chat/team-notice.ts';
-import type { TaskView } from '#src/chat/view.ts';
+import { type CutView, type SetMember, type SetView, type ShownTask, shownOf, type TaskView } from '#src/chat/view.ts';
 import type { Origin, Person, TaskId } from '#src/tasks/task.ts';
+import type { VideoRequest } from '#src/videos/request.ts';
+import { newTask } from './tasks.ts';
 
 /** 21 November 2026, noon UTC. */
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 
+/** Changes to the view of a task, and to the task that it shows, by the names of their fields; `null` leaves one out. */
+export type TaskViewChanges = Partial<Omit<TaskView, 'kind' | 'task'>> & {
+  readonly [Field in Exclude<keyof ShownTask, 'id' | 'request' | 'origin'>]?: ShownTask[Field] | null;
+} & {
+  readonly task?: TaskId;
+  readonly by?: Person;
+  readonly prompt?: string;
+  readonly request?: Partial<VideoRequest>;
+};
+
+/** Fields of a view, which are not those of its task. */
+const OF_VIEW = [
+  'phase',
+  'modelTitle',
+  'progress',
+  'ahead',
+  'startedAtMs',
+  'nowMs',
+  'pace',
+  'retrying',
+  'refundKnown',
+  'handover',
+  'isLabelled',
+  'earlierNotes',
+  'keptUntilMs',
+  'retryPrice',
+  'elsewhere',
+  'buttons',
+  'awayFrom',
+  'blind',
+] as const satisfies readonly Exclude<keyof TaskView, 'kind' | 'task'>[];
+
 /** Returns the view of a running task, with changes. */
-export function taskView(changes: Partial<TaskView> = {}): TaskView {
+export function taskView({ task = 'task-1' as TaskId, ...changes }: TaskViewChanges = {}): TaskView {
+  const { by = { id: 'ada', name: 'ada' }, prompt = PROMPT, request, ...fields } = changes;
+  const isOfView = (name: string): boolean => (OF_VIEW as readonly string[]).includes(name);
+  const given = Object.entries(fields);
+  const shown = Object.fromEntries(given.filter(([name, value]) => !isOfView(name) && value !== null));
+  const whole = newTask({ id: task, createdAtMs: NOON_MS, sends: 1, state: 'polling' });
   return {
     kind: 'task',
-    task: 'task-1' as TaskId,
-    state: 'polling',
+    task: {
+      ...shownOf({ ...whole, price: { amount: '0.30', currency: 'USD' } }),
+      origin: { ...whole.origin, user: by },
+      request: { ...REQUEST, prompt, ...request },
+      ...shown,
+    },
     phase: 'running',
-    prompt: 'a red fox running through snow, cinematic',
     modelTitle: 'Swift 1',
-    settings: { seconds: 6, aspectRatio: '16:9', resolution: '720p' },
-    price: { amount: '0.30', currency: 'USD' },
-    by: { id: 'ada', name: 'ada' },
     progress: 42,
-    createdAtMs: NOON_MS,
     startedAtMs: NOON_MS,
-    endedAtMs: null,
     nowMs: NOON_MS + 72_000,
-    usual: null,
-    longerThanUsual: false,
-    overdue: null,
+    pace: null,
     retrying: null,
-    failure: null,
     refundKnown: true,
-    sends: 1,
-    cancelledBy: null,
-    lateOutcome: null,
-    leftBy: null,
     handover: null,
-    retryOf: null,
-    approval: null,
-    declined: null,
     retryPrice: { amount: '0.30', currency: 'USD' },
     buttons: ['cancel', 'details'],
-    ...changes,
+    ...Object.fromEntries(given.filter(([name]) => isOfView(name))),
   };
 }
 
+const PROMPT = 'a red fox running through snow, cinematic';
+
+const REQUEST: Omit<VideoRequest, 'prompt'> = {
+  model: 'swift-1',
+  seconds: 6,
+  aspectRatio: '16:9',
+  resolution: '720p',
+  media: { image: [], audio: [], video: [] },
+};
+
 /** Returns the view of a task whose clip was delivered. */
-export function doneView(changes: Partial<TaskView> = {}): TaskView {
+export function doneView(changes: TaskViewChanges = {}): TaskView {
   return taskView({
     state: 'completed',
     phase: 'done',
@@ -54,6 +92,32 @@ export function doneView(changes: Partial<TaskView> = {}): TaskView {
     buttons: ['retry', 'edit', 'details'],
     ...changes,
   });
+}
+
+/** Returns the view of a set's card with its members, with changes. */
+export function setView(
+  set: SetView['set'],
+  members: readonly SetMember[],
+  changes: Partial<Omit<SetView, 'kind' | 'set' | 'members'>> = {},
+): SetView {
+  const [first = { view: taskView() }] = members;
+  return { ...setViewOf({ ...set, at: 1 }, first.view, members), ...changes };
+}
+
+/** Returns the view of a cut that is being joined, with changes. */
+export function cutView(changes: Partial<CutView> = {}): CutView {
+  return {
+    kind: 'cut',
+    id: 'cut-1' as TaskId,
+    phase: 'running',
+    by: { id: 'ada', name: 'ada' },
+    createdAtMs: NOON_MS,
+    handover: null,
+    shots: [],
+    file: null,
+    failure: null,
+    ...changes,
+  };
 }
 
 /** Returns the notice of a task's end, for its origin. */

@@ -1,5 +1,14 @@
-import { type ApprovalNotice, setOfCard, type TaskView } from '#src/chat/index.ts';
-import { type Approver, type Declined, formatPrice, type Price, type Task, type TaskId } from '#src/tasks/index.ts';
+import { type ApprovalNotice, setOfCard } from '#src/chat/index.ts';
+import {
+  type Approval,
+  type Approver,
+  type Declined,
+  formatPrice,
+  type Person,
+  type Price,
+  type Task,
+  type TaskId,
+} from '#src/tasks/index.ts';
 import { button, shortId } from '../../ui/buttons.ts';
 import {
   type Card,
@@ -39,16 +48,31 @@ function approverPart({ kind, id, name }: Approver): Part {
 
 const NOBODY_ELSE: Line = [' Nobody else is an approver, so an administrator has to look, here or in '];
 
-/** Explains what a task waits for, why, and until when. */
-export function requestedLines({ approval, price, set, members }: TaskView): readonly Line[] {
+/** Request for approval of a task, or of a set by the id of its card. */
+interface ApprovalRequest {
+  readonly task: TaskId;
+  readonly by: Person;
+  readonly price: Price;
+  readonly createdAtMs: number;
+  readonly approval: Approval | null;
+  readonly declined: Declined | null;
+}
+
+/**
+ * Explains what a task waits for, why, and until when.
+ * @param cost in words: a task of a set costs a part of what the approval is about
+ */
+export function requestedLines({
+  approval,
+  cost,
+  ordered,
+}: Pick<ApprovalRequest, 'approval'> & { readonly cost: string; readonly ordered: Ordered }): readonly Line[] {
   if (approval === null) return [['Waiting for approval.']];
   const { askedOf, above, expiresAtMs } = approval;
-  // A task of a set costs a part of what the approval is about.
-  const cost = set === undefined || members !== undefined ? formatPrice(price) : `the price of all ${setSize(set)}`;
   const why =
     above === null
       ? `${cost} would exceed the budget.`
-      : `${cost} is above the team’s limit of ${formatPrice(above)}${set === undefined ? ' for a clip' : ''}.`;
+      : `${cost} is above the team’s limit of ${formatPrice(above)}${ordered === null ? ' for a clip' : ''}.`;
   const line = lineOf(
     ['Waiting for approval by ', ...approverNames(askedOf), `: ${why} Expires `, { timeMs: expiresAtMs }, '.'],
     askedOf.length === 0 && [...NOBODY_ELSE, { code: '/video approvals' }, '.'],
@@ -57,14 +81,7 @@ export function requestedLines({ approval, price, set, members }: TaskView): rea
 }
 
 /** Explains why a requested task was not approved. */
-export function declinedLines({
-  declined,
-  task,
-  by,
-  createdAtMs,
-  approval,
-  price,
-}: Pick<TaskView, 'declined' | 'task' | 'by' | 'createdAtMs' | 'approval' | 'price'>): readonly Line[] {
+export function declinedLines({ declined, task, by, createdAtMs, approval, price }: ApprovalRequest): readonly Line[] {
   if (declined === null || declined.how === 'expired') {
     const hours = Math.round(((approval?.expiresAtMs ?? createdAtMs) - createdAtMs) / 3_600_000);
     const expired = `Expired: no one answered within ${hours} h. Nothing was charged.`;

@@ -1,4 +1,4 @@
-import { type ComparisonView, type TaskView, winnerOf } from '#src/chat/index.ts';
+import { type ComparisonView, type SetMember, type SetView, type TaskView, winnerOf } from '#src/chat/index.ts';
 import { formatPrice, labelAt, type Phase } from '#src/tasks/index.ts';
 import { button } from '../../ui/buttons.ts';
 import { type CardButton, facts, type Line, lineOf, type Optional, present } from '../../ui/card.ts';
@@ -18,15 +18,14 @@ export const NOT_SHOWN_YET = 'The clips aren’t there yet. They appear together
 /** Refuses to set a channel's default to anyone who does not manage it. */
 export const MANAGERS_SET_DEFAULT = 'Only those who manage this channel can change its default.';
 
-type Comparison = TaskView & { readonly comparison: ComparisonView };
-type Member = NonNullable<TaskView['members']>[number];
+type Comparison = SetView & { readonly comparison: ComparisonView };
 
 /** Longest title of a model on a button. */
 const TITLE_LENGTH = 40;
 
 /** Lists the clips of a comparison by their labels: what they have in common while they are made, then one line each. */
 export function comparisonLines(view: Comparison): readonly Line[] {
-  const { comparison, members = [] } = view;
+  const { comparison, members } = view;
   if (comparison.stage === 'making') return makingLines(view);
   const lines = members.map((member, index) => memberLine(member, index + 1, comparison));
   return [
@@ -37,8 +36,8 @@ export function comparisonLines(view: Comparison): readonly Line[] {
 
 /** Buttons of a comparison: votes and the reveal, then the default of the channel. */
 export function comparisonButtons(view: Comparison): readonly CardButton[] {
-  const { comparison, set, members = [] } = view;
-  if (set === undefined || comparison.stage === 'making') return [];
+  const { comparison, set, members } = view;
+  if (comparison.stage === 'making') return [];
   if (comparison.stage === 'revealed') return preferButtons(view);
   const votes = comparison.clips.length < 2 ? [] : comparison.clips.map((at) => voteButton({ set: set.id, at }));
   return [
@@ -50,14 +49,15 @@ export function comparisonButtons(view: Comparison): readonly CardButton[] {
 
 /** Buttons on the message of a blind clip besides those that every clip has. */
 export function blindButtons(view: TaskView): readonly CardButton[] {
-  const { blind, phase, removal } = view;
+  const { blind, phase, task } = view;
   if (blind === undefined) return [];
-  return phase === 'done' && removal === undefined ? [voteButton(blind)] : blindRetryButtons(view);
+  return phase === 'done' && task.removal === undefined ? [voteButton(blind)] : blindRetryButtons(view);
 }
 
 /** Says what became of a blind clip, in words that are the same for every model. */
 export function blindLines(view: TaskView): readonly Line[] {
-  const { phase, failure, price } = view;
+  const { phase, task } = view;
+  const { failure, price } = task;
   const most = `up to ${formatPrice(price)}`;
   switch (phase) {
     case 'queued':
@@ -67,17 +67,17 @@ export function blindLines(view: TaskView): readonly Line[] {
     case 'done':
       return [...handoverLines(view.handover), ...keptLines(view)];
     case 'lost':
-      return lostLines(failure, most);
+      return lostLines(failure ?? null, most);
     case 'failed':
       return [failureLine(failure ?? { code: 'generation_failed', words: null })];
     case 'refused':
       return [failureLine(failure ?? { code: 'bad_request', words: null })];
     case 'uncertain':
-      return uncertainLines(view, most);
+      return uncertainLines(task, most);
     case 'cancelled':
       return [
         [
-          view.sends === 0
+          task.sends === 0
             ? 'Cancelled. You were not charged.'
             : `Cancelled in Dailies. ${CANNOT_CANCEL}: it may still finish and charge ${most}.`,
         ],
@@ -88,8 +88,9 @@ export function blindLines(view: TaskView): readonly Line[] {
   }
 }
 
-function uncertainLines({ leftBy }: TaskView, most: string): readonly Line[] {
-  if (leftBy !== null) return [[{ person: leftBy }, ` left this unresolved. The video service may charge ${most}.`]];
+function uncertainLines({ leftBy }: TaskView['task'], most: string): readonly Line[] {
+  if (leftBy !== undefined)
+    return [[{ person: leftBy }, ` left this unresolved. The video service may charge ${most}.`]];
   return [
     unconfirmedLine(most),
     [
@@ -102,10 +103,10 @@ function uncertainLines({ leftBy }: TaskView, most: string): readonly Line[] {
   ];
 }
 
-function makingLines({ members = [], comparison, startedAtMs, nowMs }: Comparison): readonly Line[] {
+function makingLines({ members, comparison, first: { startedAtMs, nowMs } }: Comparison): readonly Line[] {
   const ended = comparison.ended > 0 && `${comparison.ended} of ${members.length} finished`;
   const undecided = members.flatMap(({ view }, index) =>
-    view.phase === 'uncertain' && view.leftBy === null ? [`clip ${labelAt(index + 1)}`] : [],
+    view.phase === 'uncertain' && view.task.leftBy === undefined ? [`clip ${labelAt(index + 1)}`] : [],
   );
   return present([
     facts(`Making ${count(members.length, 'clip')}`, ended, formatElapsed(nowMs - startedAtMs)),
@@ -114,7 +115,7 @@ function makingLines({ members = [], comparison, startedAtMs, nowMs }: Compariso
   ]);
 }
 
-function memberLine({ view, message }: Member, at: number, { stage, tally, clips }: ComparisonView): Line {
+function memberLine({ view, message }: SetMember, at: number, { stage, tally, clips }: ComparisonView): Line {
   const state = stage === 'revealed' ? revealedFacts(view, tally[at - 1] ?? 0) : stateFacts(view, clips.includes(at));
   return facts([{ strong: `Clip ${labelAt(at)}` }], ...state, message && [{ message, label: 'See it' }]);
 }
@@ -128,20 +129,21 @@ const STATES: Partial<Readonly<Record<Phase, string>>> = {
 
 function stateFacts(view: TaskView, isThere: boolean): readonly string[] {
   if (isThere) return [];
-  return [view.removal === undefined ? stateWord(view) : 'removed'];
+  return [view.task.removal === undefined ? stateWord(view) : 'removed'];
 }
 
-function stateWord({ phase, leftBy }: TaskView): string {
-  return leftBy === null ? (STATES[phase] ?? 'still in progress') : 'was left unresolved';
+function stateWord({ phase, task }: TaskView): string {
+  return task.leftBy === undefined ? (STATES[phase] ?? 'still in progress') : 'was left unresolved';
 }
 
 function revealedFacts(view: TaskView, votes: number): readonly Optional<Line | string>[] {
-  const { modelTitle, price, phase, startedAtMs, endedAtMs, removal } = view;
+  const { modelTitle, task, phase, startedAtMs } = view;
+  const { price, endedAtMs, removal } = task;
   const isDone = phase === 'done';
   return [
     [{ untrusted: modelTitle }],
     formatPrice(price),
-    isDone && endedAtMs !== null && `made in ${formatElapsed(endedAtMs - startedAtMs)}`,
+    isDone && endedAtMs !== undefined && `made in ${formatElapsed(endedAtMs - startedAtMs)}`,
     isDone ? removal && 'removed' : stateWord(view),
     (isDone || votes > 0) && count(votes, 'vote'),
   ];
@@ -165,7 +167,7 @@ function outcomeLine(view: Comparison): Line {
   if (votes === 0) return ['Nobody voted.'];
   const winner = winnerOf(tally, new Set(clips));
   if (winner === null) return ['It’s a tie.'];
-  const title = view.members?.[winner - 1]?.view.modelTitle ?? '';
+  const title = view.members[winner - 1]?.view.modelTitle ?? '';
   return [
     { strong: `Clip ${labelAt(winner)}` },
     ', made by ',
@@ -175,8 +177,7 @@ function outcomeLine(view: Comparison): Line {
 }
 
 /** Offers the winner as the default; without one, every model that has the most votes. */
-function preferButtons({ comparison: { tally, clips }, set, members = [] }: Comparison): readonly CardButton[] {
-  if (set === undefined) return [];
+function preferButtons({ comparison: { tally, clips }, set, members }: Comparison): readonly CardButton[] {
   const most = Math.max(0, ...clips.map((at) => tally[at - 1] ?? 0));
   const best = clips.filter((at) => (tally[at - 1] ?? 0) === most);
   return best.map((at) => {
@@ -192,6 +193,6 @@ function voteButton({ set, at }: Pick<NonNullable<TaskView['blind']>, 'set' | 'a
 /** Makes a blind clip again; its price is the highest of the comparison. */
 function blindRetryButtons({ task, blind, buttons, retryPrice }: TaskView): readonly CardButton[] {
   if (blind === undefined || retryPrice === null || !buttons.includes('retry')) return [];
-  const remake = { action: 'remake', clip: task, upTo: retryPrice, isConfirmed: false } as const;
+  const remake = { action: 'remake', clip: task.id, upTo: retryPrice, isConfirmed: false } as const;
   return [button(remake, `Retry clip ${labelAt(blind.at)} · up to ${formatPrice(retryPrice)}`)];
 }

@@ -1,6 +1,6 @@
-import type { TaskView } from '#src/chat/index.ts';
+import type { CutView } from '#src/chat/index.ts';
 import type { ShotDifference, ShotProperty } from '#src/media/index.ts';
-import type { CutFacts, CutFailure } from '#src/orders/index.ts';
+import type { CutFailure } from '#src/orders/index.ts';
 import { button } from '../../ui/buttons.ts';
 import { type Card, facts, item, type Line, layOut, type Part, small } from '../../ui/card.ts';
 import { all, count, formatBytes, formatElapsed } from '../format.ts';
@@ -11,8 +11,8 @@ import { promptPart } from '../removal.ts';
 const PROMPT_LENGTH = 60;
 
 /** Renders the message of a cut: its shots, length and size, or why there is none. */
-export function cutCard(view: TaskView, cut: CutFacts): Card {
-  const { shots, file, failure } = cut;
+export function cutCard(view: CutView): Card {
+  const { shots, file, failure } = view;
   const number = count(shots.length, 'shot');
   const isPending = file === null && failure === null;
   const title = failure === null ? (isPending ? `Joining ${number}…` : `Cut of ${number}`) : `Couldn’t join ${number}`;
@@ -24,11 +24,11 @@ export function cutCard(view: TaskView, cut: CutFacts): Card {
       ...(failure === null ? handoverLines(view.handover) : failureLines(failure)),
       ...shots.map((shot, at) => small(...shotLine(shot, at))),
     ],
-    { buttons: failure === null ? [] : [button({ action: 'join', task: view.task }, 'Join again', 'primary')] },
+    { buttons: failure === null ? [] : [button({ action: 'join', task: view.id }, 'Join again', 'primary')] },
   );
 }
 
-function shotLine({ prompt, seconds }: CutFacts['shots'][number], at: number): Line {
+function shotLine({ prompt, seconds }: CutView['shots'][number], at: number): Line {
   const what: Part = prompt === null ? 'its prompt was removed' : promptPart(prompt, PROMPT_LENGTH);
   return [`${at + 1}. `, what, ` · ${seconds} s`];
 }

@@ -15,8 +15,8 @@ import { aiLabel } from '../handover.ts';
 const SHORT_NOTE = 120;
 
 /** Shows the last decision on a clip, and the notes on the version that it repeats. */
-export function reviewLines({ review, earlierNotes }: Pick<TaskView, 'review' | 'earlierNotes'>): readonly Line[] {
-  const last = lastDecision({ review: review ?? [] });
+export function reviewLines({ task, earlierNotes }: TaskView): readonly Line[] {
+  const last = lastDecision(task);
   return present([last && decisionLine(last), earlierNotes && earlierLine(earlierNotes)]);
 }
 

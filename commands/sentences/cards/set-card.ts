@@ -1,5 +1,12 @@
-import { type EndNotice, isPending, type SetMember, type SetOutcome, type TaskView } from '#src/chat/index.ts';
-import { formatPrice, type Phase, type SetKind } from '#src/tasks/index.ts';
+import {
+  type EndNotice,
+  isPending,
+  type SetMember,
+  type SetOutcome,
+  type SetView,
+  type TaskView,
+} from '#src/chat/index.ts';
+import { formatPrice, type Phase, type SetKind, typedPrompt } from '#src/tasks/index.ts';
 import { button } from '../../ui/buttons.ts';
 import {
   type Card,
@@ -11,7 +18,7 @@ import {
   type Part,
   textCard,
 } from '../../ui/card.ts';
-import { CHAIN_PACE, unsentWords, waitsWords } from '../chain.ts';
+import { CHAIN_PACE, startOf, unsentWords, waitsWords } from '../chain.ts';
 import { capitalised, count, all as listed, quoted, shorten } from '../format.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
@@ -22,14 +29,11 @@ import { declinedOutcome } from './approval.ts';
  * Lists the tasks of a set, one line each, with a link to the message of one that has its own.
  * @param linesOf returns the lines of a task's own message
  */
-export function memberLines(
-  { members = [], set }: TaskView,
-  linesOf: (view: TaskView) => readonly Line[],
-): readonly Line[] {
-  const { one } = memberWords(set?.kind ?? 'takes');
+export function memberLines({ members, set }: SetView, linesOf: (view: TaskView) => readonly Line[]): readonly Line[] {
+  const { one } = memberWords(set.kind);
   return members.map((member, index) => {
     const { view, message, shot } = member;
-    const at = shot?.at ?? view.set?.at ?? index + 1;
+    const at = shot?.at ?? view.task.set?.at ?? index + 1;
     return facts(
       [{ strong: `${capitalised(one)} ${at}` }],
       ...shotWords(member),
@@ -41,13 +45,13 @@ export function memberLines(
 }
 
 /** Names a set by its first prompt: `Storyboard: a fox wakes up · 9 shots`. */
-export function setTitle({ prompt, set }: TaskView): Line {
-  const name: Line = set?.kind === 'storyboard' ? ['Storyboard: '] : [];
-  return facts([...name, promptPart(prompt, SHOT_PROMPT_LENGTH)], set && setSize(set));
+export function setTitle({ first, set }: SetView): Line {
+  const name: Line = set.kind === 'storyboard' ? ['Storyboard: '] : [];
+  return facts([...name, promptPart(typedPrompt(first.task.request), SHOT_PROMPT_LENGTH)], setSize(set));
 }
 
 /** Links the latest cut of a storyboard, and says whether it still is what the board shows. */
-export function cutLinks({ boardCut }: TaskView): readonly Line[] {
+export function cutLinks({ boardCut }: SetView): readonly Line[] {
   if (boardCut === undefined) return [];
   const { message, isCurrent, isJoining } = boardCut;
   const state = isJoining ? 'being joined' : isCurrent ? 'up to date' : 'the board has changed since';
@@ -58,21 +62,21 @@ export function cutLinks({ boardCut }: TaskView): readonly Line[] {
 const SHOT_PROMPT_LENGTH = 50;
 
 /** Describes a shot on its board: `a fox wakes up`, `6 s`, `$0.30`; nothing for other sets, whose tasks are the same. */
-function shotWords({ view, shot }: SetMember): readonly Optional<Line | string>[] {
+function shotWords({ view: { task }, shot }: SetMember): readonly Optional<Line | string>[] {
   if (shot === undefined) return [];
-  const prompt = [promptPart(view.prompt, SHOT_PROMPT_LENGTH)];
-  return [shot.isSkipped && 'skipped', prompt, `${view.settings.seconds} s`, formatPrice(view.price)];
+  const prompt = [promptPart(typedPrompt(task.request), SHOT_PROMPT_LENGTH)];
+  return [shot.isSkipped && 'skipped', prompt, `${task.request.seconds} s`, formatPrice(task.price)];
 }
 
 /** Sums a storyboard up: `8 of 9 shots are ready; shot 4 failed.`; empty for other sets. */
-export function boardSummary(view: TaskView): readonly Line[] {
-  const { members = [], set } = view;
-  if (set?.kind !== 'storyboard') return [];
+export function boardSummary(view: SetView): readonly Line[] {
+  const { members, set } = view;
+  if (set.kind !== 'storyboard') return [];
   const inCut = members.filter(({ shot }) => shot?.isSkipped !== true);
   const skipped = members.flatMap(({ shot }) => (shot?.isSkipped === true ? [shot.at] : []));
   const without = skipped.length === 0 ? '' : ` ${capitalised(shotNumbers(skipped))} left out.`;
   const isPendingShot = inCut.some((member) => isPending(member.view.phase));
-  const isChained = inCut.some((member) => member.view.startsFrom !== undefined);
+  const isChained = inCut.some(({ view: { task } }) => startOf(task) !== undefined);
   const pace = !isPendingShot ? '' : isChained ? ` ${CHAIN_PACE}` : ' Two are made at a time.';
   const order = inCut.flatMap(({ shot }) => shot?.at ?? []);
   const isReordered = order.some((at, index) => at < (order[index - 1] ?? 0));
@@ -97,11 +101,11 @@ export function outdatedOf(members: readonly SetMember[]): readonly number[] {
 }
 
 /** Says how many shots of a storyboard are ready, and what became of the others: `8 of 9 shots are ready; shot 4 failed`. */
-export function shotsReady({ members = [] }: TaskView): string {
+export function shotsReady({ members }: SetView): string {
   const inCut = members.filter(({ shot }) => shot?.isSkipped !== true);
   const ready = inCut.filter(({ shot }) => shot?.isReady === true);
   const ends = inCut.flatMap(({ view, shot }) => {
-    const end = view.removal === undefined ? endWords(view) : 'was removed';
+    const end = view.task.removal === undefined ? endWords(view) : 'was removed';
     return end === undefined || shot === undefined ? [] : [{ at: shot.at, end }];
   });
   const others = [...Map.groupBy(ends, ({ end }) => end)].map(([end, some]) => {
@@ -126,8 +130,8 @@ export function shotNumbers(numbers: readonly number[]): string {
 }
 
 /** Shortens the lines of a task to what its set's card has to say; what is to be decided is said in its own message. */
-function stateOf({ phase, removal }: TaskView, lines: readonly Line[]): Line {
-  if (removal !== undefined && phase === 'done') return ['Done, and removed since'];
+function stateOf({ phase, task }: TaskView, lines: readonly Line[]): Line {
+  if (task.removal !== undefined && phase === 'done') return ['Done, and removed since'];
   if (phase === 'uncertain') return ['Not confirmed: it needs a decision'];
   if (phase === 'lost') return ['Finished, but I couldn’t fetch it'];
   const [first = [], ...rest] = lines;
@@ -140,9 +144,10 @@ function stateOf({ phase, removal }: TaskView, lines: readonly Line[]): Line {
 const FAILURE_LENGTH = 60;
 
 function shotState(view: TaskView, lines: readonly Line[]): Line {
-  const { phase, state, set, retrying, refundKnown, sends, dropped } = view;
-  if (dropped !== undefined) return [...unsentWords(view, []), ' Not charged.'];
-  if (state === 'waiting') return [waitsWords(view)];
+  const { phase, task, retrying, refundKnown } = view;
+  const { state, set, sends } = task;
+  if (task.dropped !== undefined) return [...unsentWords(task, []), ' Not charged.'];
+  if (state === 'waiting') return [waitsWords(task)];
   // Two shots are made at a time.
   if (set !== undefined && state === 'claimed' && retrying === null) return ['Waits for its turn'];
   if (phase !== 'failed' && phase !== 'refused') return stateOf(view, lines);
@@ -155,21 +160,21 @@ function shotState(view: TaskView, lines: readonly Line[]): Line {
 }
 
 /** Returns the buttons of a set that make one of its tasks again, for those that failed. */
-export function memberButtons({ members = [], set }: TaskView): readonly CardButton[] {
+export function memberButtons({ members, set }: SetView): readonly CardButton[] {
   return members.flatMap(({ view, shot }, index) => {
     if (shot?.isSkipped === true || shot?.isRetrying === true) return [];
     const isOver =
       view.phase === 'failed' || view.phase === 'refused' || view.phase === 'lost' || mayStartNow(view, members);
     if (!isOver || view.retryPrice === null || !view.buttons.includes('retry')) return [];
-    const { task, retryPrice } = shot?.original ?? view;
-    return [retryOne(set?.kind ?? 'takes', { task, at: shot?.at ?? view.set?.at ?? index + 1, retryPrice })];
+    const { task, retryPrice } = shot?.original ?? { task: view.task.id, retryPrice: view.retryPrice };
+    return [retryOne(set.kind, { task, at: shot?.at ?? view.task.set?.at ?? index + 1, retryPrice })];
   });
 }
 
 /** Returns whether a shot that was dropped could start now: the one before has a clip, or one in progress. */
-function mayStartNow({ dropped, startsFrom }: TaskView, members: readonly SetMember[]): boolean {
-  if (dropped === undefined) return false;
-  const before = members.find(({ shot }) => shot?.at === startsFrom);
+function mayStartNow({ task }: TaskView, members: readonly SetMember[]): boolean {
+  if (task.dropped === undefined) return false;
+  const before = members.find(({ shot }) => shot?.at === startOf(task));
   if (before?.shot === undefined) return false;
   return before.shot.isReady || before.shot.isRetrying || isPending(before.view.phase);
 }
@@ -205,8 +210,8 @@ export function setNoticeCard(notice: EndNotice, set: SetOutcome, ping: Line): C
 const RETRIED: ReadonlySet<Phase> = new Set(['failed', 'refused', 'lost']);
 
 /** Continues the name of a shot without a clip; `undefined` while it may get one. */
-function endWords({ phase, dropped }: TaskView): string | undefined {
-  return dropped === undefined ? ENDS[phase] : NOT_ORDERED;
+function endWords({ phase, task }: TaskView): string | undefined {
+  return task.dropped === undefined ? ENDS[phase] : NOT_ORDERED;
 }
 
 const NOT_ORDERED = 'was not ordered';

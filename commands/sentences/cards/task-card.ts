@@ -1,10 +1,14 @@
 import {
   type ButtonAction,
+  type CardView,
   type ComparisonView,
+  isCardView,
   isPending,
   type MessageRef,
   type RemovedView,
   type SetMember,
+  type SetView,
+  type ShownTask,
   type SignedOffNotice,
   type TaskView,
   type TeamNotice,
@@ -17,7 +21,9 @@ import {
   type RemovalReason,
   type SetKind,
   type SetPlace,
+  type TaskId,
   total,
+  typedPrompt,
 } from '#src/tasks/index.ts';
 import { button, type Press } from '../../ui/buttons.ts';
 import {
@@ -31,6 +37,7 @@ import {
   type Line,
   layOut,
   lineOf,
+  type Optional,
   small,
   textCard,
 } from '../../ui/card.ts';
@@ -60,7 +67,7 @@ export function cardOf(
   view: AnyView,
   mention: Person | null = view.kind === 'end' && !view.subscribed ? view.by : null,
 ): Card {
-  if (view.kind === 'task') return taskCard(view);
+  if (isCardView(view)) return view.awayFrom === undefined ? ownCard(view) : awayCard(view, view.awayFrom);
   if (view.kind === 'approval') return approvalCard(view);
   if (view.kind === 'removed') return textCard([REMOVED[view.reason]]);
   if (view.kind === 'review') return reviewNoticeCard(view, mention);
@@ -77,53 +84,72 @@ const REMOVED = {
 
 type AnyView = View | SignedOffNotice | TeamNotice | RemovedView;
 
-/** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
-function taskCard(view: TaskView): Card {
-  if (view.awayFrom !== undefined) return awayCard(view, view.awayFrom);
-  if (view.cut !== undefined) return cutCard(view, view.cut);
-  // A blind clip is retried for the highest price of its comparison.
-  const actions = view.blind === undefined ? view.buttons : view.buttons.filter((action) => action !== 'retry');
-  const buttons = actions.map((action) => taskButton(action, view));
-  const approver = view.approval?.approved?.by;
-  return layOut(
-    [
-      headline(view),
-      ...ownLines(view),
-      view.isUnproven && small('The video service didn’t say how long this file is, so it may be cut off.'),
-      approver && small('Approved by ', { person: approver }, '.'),
-    ],
-    {
-      progress: isPending(view.phase) ? view.progress : null,
-      buttons: [...furtherButtons(view), ...buttons],
-    },
-  );
+function ownCard(view: CardView): Card {
+  if (view.kind === 'cut') return cutCard(view);
+  return view.kind === 'set' ? setCard(view) : taskCard(view);
 }
 
 /** Renders a direct message in place of one that its channel did not take. */
-function awayCard({ awayFrom: _away, ...view }: TaskView, channel: string): Card {
-  const { progress, buttons, ...contents } = taskCard(view);
+function awayCard(view: CardView, channel: string): Card {
+  const { progress, buttons, ...contents } = ownCard(view);
   const [first, ...rest] = blocksOf(contents);
   const why = ['I can’t post in ', { channel }, ' any more, so this goes to you alone.'];
   return layOut([first, why, ...rest], { progress, buttons });
 }
 
+/** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
+function taskCard(view: TaskView): Card {
+  const { task, phase, blind } = view;
+  // A blind clip is retried for the highest price of its comparison.
+  const actions = blind === undefined ? view.buttons : view.buttons.filter((action) => action !== 'retry');
+  const isUnproven = phase === 'done' && task.removal === undefined && task.clip?.isUnproven === true;
+  return layOut(
+    [
+      headline(view),
+      ...(blind === undefined ? phaseLines(view) : blindLines(view)),
+      ...reviewLines(view),
+      ...removalLines(task.removal),
+      isUnproven && small('The video service didn’t say how long this file is, so it may be cut off.'),
+      approvedLine(task.approval),
+    ],
+    {
+      progress: isPending(phase) ? view.progress : null,
+      buttons: [...blindButtons(view), ...elsewhereButtons(view), ...actions.map((action) => taskButton(action, view))],
+    },
+  );
+}
+
+/** Renders the card of a set: what was ordered in the first line, then its tasks. */
+function setCard(view: SetView): Card {
+  const buttons = view.buttons.map((action) => setButton(action, view));
+  return layOut([setHeadline(view), ...setLines(view), approvedLine(view.first.task.approval)], {
+    progress: isPending(view.phase) ? view.progress : null,
+    buttons: [...furtherButtons(view), ...buttons],
+  });
+}
+
+function approvedLine(approval: ShownTask['approval']): Optional<Block> {
+  const approver = approval?.approved?.by;
+  return approver && small('Approved by ', { person: approver }, '.');
+}
+
 /** Returns whether all tasks of a set wait for an approval, or none was approved: there is one line about them. */
-function isDecidedTogether({ phase }: TaskView): boolean {
+function isDecidedTogether({ phase }: SetView): boolean {
   return phase === 'requested' || phase === 'declined';
 }
 
-function ownLines(view: TaskView): readonly Line[] {
-  const isSet = view.members !== undefined;
-  if (isSet && isDecidedTogether(view)) return phaseLines(view);
+function setLines(view: SetView): readonly Line[] {
+  const { phase, id, price, set, declined, first } = view;
+  const request = { ...requestOf(first.task), task: id, price, cost: formatPrice(price), ordered: set, declined };
+  if (phase === 'requested') return requestedLines(request);
+  if (phase === 'declined') return declinedLines(request);
   if (isComparison(view)) return comparisonLines(view);
-  if (isSet) return [...boardSummary(view), ...memberLines(view, phaseLines), ...cutLinks(view)];
-  const lines = view.blind === undefined ? phaseLines(view) : blindLines(view);
-  return [...lines, ...reviewLines(view), ...removalLines(view.removal)];
+  return [...boardSummary(view), ...memberLines(view, phaseLines), ...cutLinks(view)];
 }
 
-function furtherButtons(view: TaskView): readonly CardButton[] {
-  if (isComparison(view)) return isDecidedTogether(view) ? [] : comparisonButtons(view);
-  return view.members === undefined ? [...blindButtons(view), ...elsewhereButtons(view)] : memberButtons(view);
+function furtherButtons(view: SetView): readonly CardButton[] {
+  if (!isComparison(view)) return memberButtons(view);
+  return isDecidedTogether(view) ? [] : comparisonButtons(view);
 }
 
 /** Offers the order to another video service, where its own one stopped it. */
@@ -131,52 +157,66 @@ function elsewhereButtons({ task, elsewhere }: TaskView): readonly CardButton[] 
   if (elsewhere === undefined) return [];
   const { title, model, price } = elsewhere;
   const label = priced(`Make it with ${shorten(title, MAX_TITLE)}`, price);
-  return [button({ action: 'elsewhere', task, model, price }, label, 'primary')];
+  return [button({ action: 'elsewhere', task: task.id, model, price }, label, 'primary')];
 }
 
 /** Length to which a button shortens a title: Slack takes labels of 75 characters. */
 const MAX_TITLE = 40;
 
-function isComparison(view: TaskView): view is TaskView & { readonly comparison: ComparisonView } {
+function isComparison(view: SetView): view is SetView & { readonly comparison: ComparisonView } {
   return view.comparison !== undefined;
 }
 
 /** Shows the details of a set: its size, price, state and id, and its tasks with **Details** of their own. */
-export function setDetailsCard(view: TaskView, message: MessageRef | undefined): Card {
-  const { members = [], createdAtMs, set, task } = view;
+export function setDetailsCard(view: SetView, message: MessageRef | undefined): Card {
+  const { members, set, id, first } = view;
   const isTogether = isDecidedTogether(view) || view.comparison?.stage === 'making';
   const rows = isTogether ? [] : isComparison(view) ? comparisonLines(view) : memberLines(view, phaseLines);
-  const state = isTogether ? ownLines(view) : [...boardSummary(view), ...cutLinks(view), ...rows.slice(members.length)];
-  const items = members.map(({ view: one, shot }, index) => {
-    const [name = capitalised(memberName(set?.kind ?? 'takes', shot?.at ?? index + 1)), , ...rest] = rows[index] ?? [];
-    return item([name], rest, button({ action: 'details', task: one.task }, BUTTONS.details.label));
+  const state = isTogether ? setLines(view) : [...boardSummary(view), ...cutLinks(view), ...rows.slice(members.length)];
+  const items = members.map(({ view: { task }, shot }, index) => {
+    const [name = capitalised(memberName(set.kind, shot?.at ?? index + 1)), , ...rest] = rows[index] ?? [];
+    return item([name], rest, button({ action: 'details', task: task.id }, BUTTONS.details.label));
   });
   const times = facts(
-    ['Requested ', { timeMs: createdAtMs }],
-    ['ID ', { code: task }],
+    ['Requested ', { timeMs: first.task.createdAtMs }],
+    ['ID ', { code: id }],
     message && [{ message, label: 'its message' }],
   );
-  return layOut([heading('Details'), headline(view), ...state, small(...times), ...items], {
-    buttons: [taskButton('show', view)],
+  return layOut([heading('Details'), setHeadline(view), ...state, small(...times), ...items], {
+    buttons: [setButton('show', view)],
   });
 }
 
 /** Renders the prompt, and in small print: model · 6 s · 16:9 · 720p · $0.30 · requester. */
 function headline(view: TaskView): Block {
-  const { members } = view;
-  const set = view.set ?? view.takeOf;
-  if (members !== undefined && set?.kind === 'storyboard') return boardHeadline(view, set);
+  const { task, modelTitle, blind } = view;
+  const { request, origin, price, version } = task;
+  const place = task.set ?? task.takeOf;
   const small = facts(
     aiLabel(view),
-    view.modelTitle !== '' && [{ untrusted: view.modelTitle }],
-    ...requestWords(view.settings),
-    ...referenceWords(view.references ?? {}),
-    set && (members === undefined ? placeInSet(set) : setSize(set)),
-    view.version !== undefined && members === undefined && `v${view.version}`,
-    view.blind === undefined && formatPrice(view.price),
-    [{ person: view.by }],
+    modelTitle !== '' && [{ untrusted: modelTitle }],
+    ...requestWords(request),
+    ...referenceWords(request.media),
+    place && placeInSet(place),
+    version && `v${version.number}`,
+    blind === undefined && formatPrice(price),
+    [{ person: origin.user }],
   );
-  return item([promptPart(view.prompt, PROMPT_LENGTH)], small);
+  return item([promptPart(typedPrompt(request), PROMPT_LENGTH)], small);
+}
+
+/** Renders the prompt of a set as {@link headline} does, with its size; of a storyboard: 9 shots · 54 s · $2.70 · requester. */
+function setHeadline(view: SetView): Block {
+  const { set, first, price, members, comparison } = view;
+  const { request, origin } = first.task;
+  const isBoard = set.kind === 'storyboard';
+  const seconds = members.reduce((sum, { view: { task } }) => sum + task.request.seconds, 0);
+  const ordered = isBoard
+    ? [setSize(set), `${seconds} s`]
+    : [...requestWords(comparison?.settings ?? request), ...referenceWords(request.media), setSize(set)];
+  const title = set.kind === 'takes' && [{ untrusted: first.modelTitle }];
+  const small = facts(aiLabel(view), title, ...ordered, formatPrice(price), [{ person: origin.user }]);
+  return item([...(isBoard ? ['Storyboard: '] : []), promptPart(typedPrompt(request), PROMPT_LENGTH)], small);
 }
 
 /** Names the place of a task in its set: `2 of 4 takes`, `shot 4 of 9`. */
@@ -185,19 +225,12 @@ function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): str
   return kind === 'storyboard' ? `${memberWords(kind).one} ${at} of ${of}` : `${at} of ${setSize({ kind, of })}`;
 }
 
-/** Renders the first prompt of a storyboard, and in small print: 9 shots · 54 s · $2.70 · requester. */
-function boardHeadline({ prompt, price, by, isLabelled, members = [] }: TaskView, set: SetPlace): Block {
-  const seconds = members.reduce((sum, { view }) => sum + view.settings.seconds, 0);
-  const small = facts(aiLabel({ isLabelled }), setSize(set), `${seconds} s`, formatPrice(price), [{ person: by }]);
-  return item(['Storyboard: ', promptPart(prompt, PROMPT_LENGTH)], small);
-}
-
 function phaseLines(view: TaskView): readonly Line[] {
   switch (view.phase) {
     case 'requested':
-      return requestedLines(view);
+      return requestedLines(requestOf(view.task));
     case 'declined':
-      return declinedLines(view);
+      return declinedLines(requestOf(view.task));
     case 'queued':
       return waitingLines(view, 'Queued');
     case 'running':
@@ -205,13 +238,17 @@ function phaseLines(view: TaskView): readonly Line[] {
     case 'fetching':
       return [[`Finished, fetching the clip · ${took(view)}`], ...retryLines(view.retrying, view.nowMs)];
     case 'done':
-      return [[`Done in ${tookInWords(view)}${doubtful(view)}`], ...handoverLines(view.handover), ...keptLines(view)];
+      return [
+        [`Done in ${tookInWords(view)}${doubtful(view.task)}`],
+        ...handoverLines(view.handover),
+        ...keptLines(view),
+      ];
     case 'lost':
-      return lostLines(view.failure, atStake(view));
+      return lostLines(view.task.failure ?? null, atStake(view.task));
     case 'failed':
-      return [failureLine(view.failure ?? { code: 'generation_failed', words: null }), [refundSentence(view)]];
+      return [failureLine(view.task.failure ?? { code: 'generation_failed', words: null }), [refundSentence(view)]];
     case 'refused':
-      return [failureLine(view.failure ?? { code: 'bad_request', words: null }), [refusedSentence(view)]];
+      return [failureLine(view.task.failure ?? { code: 'bad_request', words: null }), [refusedSentence(view.task)]];
     case 'uncertain':
       return uncertainLines(view);
     case 'cancelled':
@@ -219,8 +256,16 @@ function phaseLines(view: TaskView): readonly Line[] {
   }
 }
 
+/** Returns the request for approval of a task. */
+function requestOf({ id, set, price, origin, createdAtMs, approval, declined }: ShownTask) {
+  // A task of a set costs a part of what the approval is about.
+  const cost = set === undefined ? formatPrice(price) : `the price of all ${setSize(set)}`;
+  const request = { approval: approval ?? null, declined: declined ?? null, createdAtMs };
+  return { task: id, by: origin.user, price, cost, ordered: set ?? null, ...request };
+}
+
 function waitingLines(view: TaskView, word: string): readonly Line[] {
-  if (view.state === 'waiting') return [[waitsWords(view)]];
+  if (view.task.state === 'waiting') return [[waitsWords(view.task)]];
   const figures = facts(
     word,
     view.progress !== null && `${view.progress} %`,
@@ -228,31 +273,30 @@ function waitingLines(view: TaskView, word: string): readonly Line[] {
     view.ahead !== undefined && (view.ahead === 0 ? 'next at the service' : `${view.ahead} ahead at the service`),
     expectation(view),
   );
-  const { overdue, retrying } = view;
+  const { pace, retrying } = view;
   const retry = retryLines(retrying, view.nowMs);
-  if (overdue === null) return [figures, ...retry];
-  const after = formatDuration(overdue.deadlineMs);
-  const every = formatDuration(overdue.pollEveryMs);
+  if (pace?.kind !== 'overdue') return [figures, ...retry];
+  const after = formatDuration(pace.deadlineMs);
+  const every = formatDuration(pace.pollEveryMs);
   const late =
     retrying === null ? `Still running after ${after}. Checking every ${every}.` : `Not done after ${after}.`;
   return [figures, [late], ...retry];
 }
 
-function expectation({ overdue, longerThanUsual, usual }: TaskView): string | null {
+function expectation({ pace }: TaskView): Optional<string> {
+  if (pace?.kind === 'longer') return 'longer than usual';
   // "Still running after 30 min" says it already.
-  if (overdue !== null) return null;
-  if (longerThanUsual) return 'longer than usual';
-  return usual && `usually ${formatSpan(usual.fromMs, usual.toMs)}`;
+  return pace?.kind === 'usual' && `usually ${formatSpan(pace.fromMs, pace.toMs)}`;
 }
 
-function uncertainLines(view: TaskView): readonly Line[] {
-  if (view.leftBy !== null) {
-    const bill = `The video service may have accepted it and may charge ${atStake(view)}.`;
-    return [[{ person: view.leftBy }, ` left this unresolved. ${bill}`]];
+function uncertainLines({ task }: TaskView): readonly Line[] {
+  if (task.leftBy !== undefined) {
+    const bill = `The video service may have accepted it and may charge ${atStake(task)}.`;
+    return [[{ person: task.leftBy }, ` left this unresolved. ${bill}`]];
   }
-  if (view.failure?.code === 'task_unknown') return disownedLines(view);
-  if (view.failure?.code === 'id_taken') return sharedIdLines(view);
-  return [unconfirmedLine(atStake(view)), waysOut('Does the service’s console show it?', 'If not,')];
+  if (task.failure?.code === 'task_unknown') return disownedLines(task);
+  if (task.failure?.code === 'id_taken') return sharedIdLines(task);
+  return [unconfirmedLine(atStake(task)), waysOut('Does the service’s console show it?', 'If not,')];
 }
 
 /** Lists the remedies for an unconfirmed request, as answers to a question about the service's console. */
@@ -268,42 +312,43 @@ function waysOut(question: string, without: string): Line {
 }
 
 /** Explains a task whose id is unknown to the service: it was dropped there, or a user entered the wrong id. */
-function disownedLines(view: TaskView): readonly Line[] {
+function disownedLines(task: ShownTask): readonly Line[] {
   return [
     [
       'The video service keeps saying that it doesn’t know this task. ',
-      `It may have made the clip all the same and may charge ${atStake(view)}. I won’t send it again on my own.`,
+      `It may have made the clip all the same and may charge ${atStake(task)}. I won’t send it again on my own.`,
     ],
     waysOut('Details shows the ID that I asked for. Does the service’s console show another one?', 'None?'),
   ];
 }
 
 /** Explains a response with the id of another task: it is unknown which of the two the service renders. */
-function sharedIdLines(view: TaskView): readonly Line[] {
+function sharedIdLines(task: ShownTask): readonly Line[] {
   return [
     [
       'The video service answered with an ID that another clip already has, so I can’t follow this one. ',
-      `It may charge ${atStake(view)}. I won’t send it again on my own.`,
+      `It may charge ${atStake(task)}. I won’t send it again on my own.`,
     ],
     waysOut('Does the service’s console show another ID for it?', 'If not,'),
   ];
 }
 
 function cancelledLines(view: TaskView): readonly Line[] {
-  const { cancelledBy } = view;
-  const by = lineOf(cancelledBy !== null && cancelledBy.id !== view.by.id && [' by ', { person: cancelledBy }]);
-  if (view.sends === 0) return [[...unsentWords(view, by), ' You were not charged.']];
+  const { task } = view;
+  const { cancelledBy, origin } = task;
+  const by = lineOf(cancelledBy && cancelledBy.id !== origin.user.id && [' by ', { person: cancelledBy }]);
+  if (task.sends === 0) return [[...unsentWords(task, by), ' You were not charged.']];
   const cancelled: Line = ['Cancelled in Dailies', ...by, '. '];
-  const end = view.failure?.code === 'cancelled' ? 'cancelled it before it began' : 'couldn’t make it';
-  switch (view.lateOutcome) {
+  const end = task.failure?.code === 'cancelled' ? 'cancelled it before it began' : 'couldn’t make it';
+  switch (task.lateOutcome) {
     case 'completed':
-      return [[...cancelled, finishedAllTheSame(view)]];
+      return [[...cancelled, finishedAllTheSame(task)]];
     case 'failed':
       return [[...cancelled, `The video service ${end}. `, refundSentence(view)]];
     case 'unknown':
-      return [[...cancelled, `What became of it is unknown; the video service may have charged ${atStake(view)}.`]];
-    case null:
-      return [[...cancelled, cannotCancel(view)]];
+      return [[...cancelled, `What became of it is unknown; the video service may have charged ${atStake(task)}.`]];
+    default:
+      return [[...cancelled, cannotCancel(task)]];
   }
 }
 
@@ -312,20 +357,20 @@ export function cannotCancel(money: { readonly price: Price; readonly sends: num
   return `${CANNOT_CANCEL}: it may still finish and charge ${atStake(money)}.`;
 }
 
-function finishedAllTheSame(view: TaskView): string {
-  return `The video service finished it all the same and charges ${formatPrice(view.price)}${sentTwice(view)}.`;
+function finishedAllTheSame(task: ShownTask): string {
+  return `The video service finished it all the same and charges ${formatPrice(task.price)}${sentTwice(task)}.`;
 }
 
 /** Excludes the refused submission; earlier ones may have been accepted. */
-function refusedSentence(view: TaskView): string {
-  return view.sends === 0
+function refusedSentence(task: ShownTask): string {
+  return task.sends === 0
     ? 'No clip was made, and you weren’t charged.'
-    : `No clip was made this time. The video service may have accepted what I sent before and may charge ${atStake(view)}. ` +
+    : `No clip was made this time. The video service may have accepted what I sent before and may charge ${atStake(task)}. ` +
         'If its console shows that, press Enter its ID.';
 }
 
 /** Explains the refund of the failed submission; the other ones may have been accepted as well. */
-function refundSentence({ refundKnown, price, sends, failure }: TaskView): string {
+function refundSentence({ refundKnown, task: { price, sends, failure } }: TaskView): string {
   const refund =
     failure?.code === 'cancelled'
       ? `${formatPrice(price)} was not charged.`
@@ -353,42 +398,63 @@ function upTo(price: Price, sends: number): string {
 }
 
 /** Adds the maximum cost after a resubmission of an uncertain task: the service may have rendered both. */
-function sentTwice(view: TaskView): string {
-  return view.sends < 2 ? '' : `, or ${atStake(view)}`;
+function sentTwice(task: ShownTask): string {
+  return task.sends < 2 ? '' : `, or ${atStake(task)}`;
 }
 
 /** Adds the price and the maximum cost if the task was submitted more than once; otherwise the headline suffices. */
-function doubtful(view: TaskView): string {
-  return view.sends < 2 ? '' : ` · ${formatPrice(view.price)}${sentTwice(view)}`;
+function doubtful(task: ShownTask): string {
+  return task.sends < 2 ? '' : ` · ${formatPrice(task.price)}${sentTwice(task)}`;
 }
 
 /** Formats the elapsed time: `10 s`, `2:14`; seconds get a unit, since `0:10` would read as the clip's length. */
-function tookInWords({ startedAtMs, endedAtMs, nowMs }: TaskView): string {
-  const ms = (endedAtMs ?? nowMs) - startedAtMs;
+function tookInWords({ task, startedAtMs, nowMs }: TaskView): string {
+  const ms = (task.endedAtMs ?? nowMs) - startedAtMs;
   return ms < 60_000 ? `${Math.max(1, Math.floor(ms / 1_000))} s` : formatElapsed(ms);
 }
 
-function took({ startedAtMs, endedAtMs, nowMs }: TaskView): string {
-  return formatElapsed((endedAtMs ?? nowMs) - startedAtMs);
+function took({ task, startedAtMs, nowMs }: TaskView): string {
+  return formatElapsed((task.endedAtMs ?? nowMs) - startedAtMs);
 }
 
 /** Builds a button of a task; one that buys includes the price. */
-export function taskButton(action: ButtonAction, view: TaskView): CardButton {
-  const { label, style } = view.members === undefined ? BUTTONS[action] : setButton(action, view);
-  const { task, retryPrice: price, sends: afterSends, review = [] } = view;
-  // An id holds as much of this as its action needs.
-  const press = { action, task, price, afterSends, isConfirmed: false, after: review.length, newest: null } as Press;
-  const isPriced = action === 'retry' || action === 'again';
-  return button(press, isPriced ? priced(label, price) : label, style);
+export function taskButton(
+  action: ButtonAction,
+  { task: { id, sends, review = [] }, retryPrice }: TaskView,
+): CardButton {
+  const press = { task: id, price: retryPrice, afterSends: sends, after: review.length };
+  return cardButton({ action, ...press }, BUTTONS[action]);
 }
 
-function setButton(action: ButtonAction, { set, phase, boardCut, members = [] }: TaskView): Omit<CardButton, 'id'> {
+/** Builds a button of a set; one that buys includes the price. */
+export function setButton(action: ButtonAction, view: SetView): CardButton {
+  const press = { task: view.id, price: view.retryPrice, afterSends: 0, after: 0 };
+  return cardButton({ action, ...press }, setButtonWords(action, view));
+}
+
+function cardButton(
+  given: {
+    readonly action: ButtonAction;
+    readonly task: TaskId;
+    readonly price: Price | null;
+    afterSends: number;
+    after: number;
+  },
+  { label, style }: Omit<CardButton, 'id'>,
+): CardButton {
+  const { action, price } = given;
+  // An id holds as much of this as its action needs.
+  const press = { ...given, isConfirmed: false, newest: null } as Press;
+  return button(press, action === 'retry' || action === 'again' ? priced(label, price) : label, style);
+}
+
+function setButtonWords(action: ButtonAction, { set, phase, boardCut, members }: SetView): Omit<CardButton, 'id'> {
   const { label, style } = BUTTONS[action];
-  if (action === 'show') return { label: SHOW_SET[set?.kind ?? 'takes'], style: 'plain' };
+  if (action === 'show') return { label: SHOW_SET[set.kind], style: 'plain' };
   if (action === 'join' && boardCut?.isCurrent === true) return { label: 'Show the cut', style: 'plain' };
   if (action === 'join') return { label: joinLabel(members), style };
   if (action === 'cancel') return { label: 'Cancel all', style };
-  if (action !== 'retry' || set === undefined || phase === 'declined') return { label, style };
+  if (action !== 'retry' || phase === 'declined') return { label, style };
   if (set.kind === 'storyboard') return { label: `Make ${shotNumbers(outdatedOf(members))} again`, style };
   return { label: `${set.of} more`, style };
 }

@@ -1,5 +1,5 @@
-import { comparisonOf, type Phase, type Task } from '../../tasks/index.ts';
-import type { ButtonAction, Handover, TaskView } from '../view.ts';
+import { comparisonOf, type Phase, type Task, typedPrompt } from '../../tasks/index.ts';
+import type { ButtonAction, Handover, ShownTask, TaskView } from '../view.ts';
 
 /** Buttons of a blind clip: none that would buy at its own price, or show its request. */
 const BLIND_BUTTONS: ReadonlySet<ButtonAction> = new Set(['cancel', 'retry', 'refetch', 'show', 'lookup', 'leave']);
@@ -18,31 +18,44 @@ const SHOWN_AT_ONCE: ReadonlySet<Phase> = new Set(['requested', 'uncertain', 'ca
 export function blindViewOf(task: Task, seen: TaskView, isHeld: boolean): TaskView {
   const place = comparisonOf(task);
   if (place === null) return seen;
-  // The time of its removal follows from that of its end, and models may differ in the files and figures that they send.
-  const { keptUntilMs: _keptUntilMs, isUnproven: _isUnproven, ahead: _ahead, isLabelled, ...view } = seen;
-  const price = place.upTo ?? view.price;
-  const isShown = !isHeld || SHOWN_AT_ONCE.has(view.phase);
-  const phase = isShown && view.phase !== 'queued' ? view.phase : 'running';
+  const price = place.upTo ?? task.price;
+  const isShown = !isHeld || SHOWN_AT_ONCE.has(seen.phase);
+  const phase = isShown && seen.phase !== 'queued' ? seen.phase : 'running';
   return {
-    ...view,
-    state: isShown && phase !== 'running' ? view.state : 'polling',
+    kind: 'task',
+    task: {
+      ...blindTaskOf(seen.task, isShown),
+      price,
+      ...(isShown && phase !== 'running' ? {} : { state: 'polling' }),
+    },
     phase,
     modelTitle: '',
-    settings: { seconds: view.settings.seconds },
-    price,
     progress: null,
-    startedAtMs: view.createdAtMs,
-    endedAtMs: null,
-    usual: null,
-    longerThanUsual: false,
-    overdue: null,
+    startedAtMs: task.createdAtMs,
+    nowMs: seen.nowMs,
+    pace: null,
     retrying: null,
-    failure: view.failure === null || !isShown ? null : { code: view.failure.code, words: null },
-    ...(isShown && isLabelled === true ? { isLabelled } : {}),
-    handover: isShown ? withoutSize(view.handover) : null,
-    retryPrice: view.retryPrice === null ? null : price,
-    buttons: isShown ? view.buttons.filter((action) => isLeft(action, phase)) : ['cancel'],
+    refundKnown: seen.refundKnown,
+    handover: isShown ? withoutSize(seen.handover) : null,
+    ...(isShown && seen.isLabelled === true ? { isLabelled: true } : {}),
+    ...(seen.earlierNotes === undefined ? {} : { earlierNotes: seen.earlierNotes }),
+    retryPrice: seen.retryPrice === null ? null : price,
+    buttons: isShown ? seen.buttons.filter((action) => isLeft(action, phase)) : ['cancel'],
     blind: { set: place.id, at: place.at },
+  };
+}
+
+/**
+ * Returns what may be shown of a blind task: its time of removal follows from that of its end, and models may differ in the
+ * files, settings and figures that they take or send.
+ */
+function blindTaskOf(task: ShownTask, isShown: boolean): ShownTask {
+  const { acceptedAtMs: _accepted, endedAtMs: _ended, clip: _clip, failure, request, ...shown } = task;
+  const { seconds, media } = request;
+  return {
+    ...shown,
+    request: { model: '', prompt: typedPrompt(request), seconds, media },
+    ...(failure === undefined || !isShown ? {} : { failure: { code: failure.code, words: null } }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { hasClip, isBlind, type Price, type Task, total } from '../../tasks/index.ts';
-import type { ButtonAction, ComparisonView, TaskView } from '../view.ts';
+import type { RequestSettings } from '../../videos/index.ts';
+import type { ButtonAction, ComparisonView, SetView } from '../view.ts';
 import { type ComparisonRecord, IN_ORDER_MS, REVEAL_AFTER_MS } from './comparison-records.ts';
 
 /** What the card of a comparison is built of, besides the view that every set has. */
@@ -17,11 +18,11 @@ interface ComparisonFacts {
  * Completes the view of a comparison's card. Until the clips appear it shows the progress of all together: that of one
  * would betray how fast its model is.
  */
-export function comparisonViewOf({ blind: _blind, ...view }: TaskView, facts: ComparisonFacts): TaskView {
+export function comparisonViewOf(view: SetView, facts: ComparisonFacts): SetView {
   const { entries, ordered, record, progress } = facts;
-  const members = view.members ?? [];
+  const { members } = view;
   // One that cannot be posted does not keep the others from being voted on.
-  const isLate = record !== undefined && view.nowMs >= record.shownAtMs + entries.length * IN_ORDER_MS;
+  const isLate = record !== undefined && view.first.nowMs >= record.shownAtMs + entries.length * IN_ORDER_MS;
   const isWhole = isLate || members.every((member) => member.view.phase !== 'fetching');
   const isVoting = record !== undefined && (isWhole || record.revealed !== undefined);
   const stage = !isVoting ? 'making' : isRevealed(record, entries) ? 'revealed' : 'voting';
@@ -37,13 +38,12 @@ export function comparisonViewOf({ blind: _blind, ...view }: TaskView, facts: Co
     revealsAtMs: stage === 'voting' && record !== undefined ? record.shownAtMs + REVEAL_AFTER_MS : null,
     tally: record?.revealed?.tally ?? [],
     clips: isMaking ? [] : entries.flatMap((task, index) => (hasClip(task) ? [index + 1] : [])),
+    settings: sharedSettings(ordered, view.first.task.request),
   };
   const isCancellable = members.some((member) => member.view.buttons.includes('cancel'));
   const buttons: readonly ButtonAction[] = isCancellable ? ['cancel', 'details'] : ['details'];
   return {
     ...view,
-    settings: sharedSettings(ordered, view.settings),
-    modelTitle: '',
     price,
     retryPrice: null,
     progress: isMaking ? progress : null,
@@ -57,8 +57,7 @@ function isRevealed({ revealed }: ComparisonRecord, entries: readonly Task[]): b
   return revealed !== undefined && !entries.some((task) => isBlind(task));
 }
 
-function sharedSettings(ordered: readonly Task[], settings: TaskView['settings']): TaskView['settings'] {
-  const { seconds } = settings;
+function sharedSettings(ordered: readonly Task[], { seconds }: RequestSettings): RequestSettings {
   const [first, ...others] = ordered.map(({ request }) => request);
   const aspectRatio = others.every((one) => one.aspectRatio === first?.aspectRatio) ? first?.aspectRatio : undefined;
   const resolution = others.every((one) => one.resolution === first?.resolution) ? first?.resolution : undefined;

@@ -1,4 +1,5 @@
 import type {
+  Approval,
   Approver,
   Declined,
   Person,
@@ -10,7 +11,7 @@ import type {
   TaskId,
 } from '../../tasks/index.ts';
 import type { MessageRef } from '../platform.ts';
-import type { Handover, NoticedPhase, SignedLink, TaskView } from '../view.ts';
+import type { Handover, NoticedPhase, SignedLink } from '../view.ts';
 
 /** Outcome of a set's tasks. */
 export interface SetOutcome {
@@ -78,7 +79,7 @@ export interface ApprovalNotice {
   readonly isReminder: boolean;
   readonly expiresAtMs: number;
   /** The decision, which replaces the buttons; `null` while there is none. */
-  readonly decided: Pick<TaskView, 'approval' | 'declined'> | null;
+  readonly decided: { readonly approval: Approval | null; readonly declined: Declined | null } | null;
 }
 
 /** Notice of a decision on a clip, to its requester. */

@@ -1,6 +1,14 @@
 import { asDailiesError } from '../../errors.ts';
-import { type Board, Boards, CutRepository, clipsOf, cutIdOf, outdatedIn } from '../../orders/index.ts';
-import { memberIds } from '../../pipeline/index.ts';
+import {
+  type Board,
+  Boards,
+  CutRepository,
+  clipsOf,
+  cutIdOf,
+  outdatedIn,
+  readSet,
+  type TaskSet,
+} from '../../orders/index.ts';
 import { Serial } from '../../serial.ts';
 import {
   hasClip,
@@ -8,7 +16,6 @@ import {
   isEnded,
   type Origin,
   type SetPlace,
-  sumOf,
   type Task,
   type TaskId,
 } from '../../tasks/index.ts';
@@ -18,8 +25,8 @@ import { comparisonViewOf } from '../comparisons/comparison-view.ts';
 import type { MessageLock } from '../message-lock.ts';
 import type { ChatParts } from '../parts.ts';
 import type { MessageRef } from '../platform.ts';
-import { type BoardCut, type SetMember, standingIn, type TaskView } from '../view.ts';
-import { boardViewOf, declinedOf, setCardId, setOfCard, setViewOf } from './set-view.ts';
+import { type BoardCut, type SetMember, type SetView, standingIn, type TaskView } from '../view.ts';
+import { boardViewOf, setCardId, setViewOf } from './set-view.ts';
 
 type Options = Pick<
   ChatParts,
@@ -27,8 +34,8 @@ type Options = Pick<
 >;
 
 /**
- * Cards of sets: one message each, which lists the tasks. A card is handled like the message of a task, by a stand-in with
- * the card's id. Those of its tasks that have a clip, or need a decision, have a message of their own below it.
+ * Cards of sets: one message each, which lists the tasks. Those of its tasks that have a clip, or need a decision, have a
+ * message of their own below it.
  */
 export class SetCards {
   readonly #options: Options;
@@ -42,31 +49,30 @@ export class SetCards {
     this.#cuts = new CutRepository(options.store);
   }
 
-  /** Returns the task of an id; for the id of a card, its stand-in. */
-  async get(id: TaskId): Promise<Task | undefined> {
-    const { repository } = this.#options;
-    const set = setOfCard(id);
-    const task = await repository.get(set ?? id);
-    return set === null || task?.set === undefined ? task : this.#standIn(task.set, await this.members(task.set));
+  find(place: Pick<SetPlace, 'id' | 'of'>): Promise<TaskSet | undefined> {
+    return readSet(this.#options.repository, place);
   }
 
-  async members(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
-    const found = await Promise.all(memberIds(place).map((id) => this.#options.repository.get(id)));
-    return found.filter((task) => task !== undefined);
+  /** Returns the set of an id; `undefined` where there is none. */
+  async at(id: TaskId): Promise<TaskSet | undefined> {
+    const place = (await this.#options.repository.get(id))?.set;
+    return place === undefined ? undefined : this.find(place);
   }
 
-  async cardOf(place: SetPlace): Promise<Task> {
-    const card = await this.get(setCardId(place.id));
-    if (card !== undefined) return card;
+  async get(place: Pick<SetPlace, 'id' | 'of'>): Promise<TaskSet> {
+    const found = await this.find(place);
+    if (found !== undefined) return found;
     throw new TypeError(`showing set ${place.id}: there is no such task`);
   }
 
-  /** Builds the view of a card, given its stand-in. */
-  async view(card: Task): Promise<TaskView> {
+  async members(place: Pick<SetPlace, 'id' | 'of'>): Promise<readonly Task[]> {
+    return (await this.find(place))?.tasks ?? [];
+  }
+
+  /** Builds the view of a set's card. */
+  async view({ place: set, tasks: ordered, origin }: TaskSet): Promise<SetView> {
     const { cards, comparisons } = this.#options;
-    const { set } = card;
-    if (set === undefined) throw new TypeError(`showing set ${card.id}: it is a task of its own`);
-    const [record, ordered] = await Promise.all([cards.get(card.id), this.members(set)]);
+    const record = await cards.get(setCardId(set.id));
     const memberOf = async (task: Task): Promise<SetMember> => {
       const own = await cards.get(task.id);
       const view = await this.#viewOf(task, record?.progressOf?.[task.id] ?? null);
@@ -77,10 +83,10 @@ export class SetCards {
     const members = await (board === null ? Promise.all(entries.map(memberOf)) : this.#shots(board, memberOf));
     // In any order of the cut, a board is named after the first shot as it was written.
     const [first, ...rest] = members.toSorted((one, other) => (one.shot?.at ?? 0) - (other.shot?.at ?? 0));
-    const shown = [first, ...rest].find((one) => one?.view.removal?.hasContent !== false) ?? first;
-    if (shown === undefined) throw new TypeError(`showing set ${card.id}: there is no such task`);
-    const whole = { ...setViewOf(set, shown.view, members), ...standingIn(record?.message, card.origin) };
-    if (board !== null) return boardViewOf(whole, members, await this.#cutOf(board, card.origin));
+    const shown = [first, ...rest].find((one) => one?.view.task.removal?.hasContent !== false) ?? first;
+    if (shown === undefined) throw new TypeError(`showing set ${set.id}: there is no such task`);
+    const whole = { ...setViewOf(set, shown.view, members), ...standingIn(record?.message, origin) };
+    if (board !== null) return boardViewOf(whole, await this.#cutOf(board, origin));
     if (set.kind !== 'comparison') return whole;
     const progress = this.#jointProgress(entries, record?.progress ?? null);
     return comparisonViewOf(whole, { entries, ordered, record: await comparisons.records.get(set.id), progress });
@@ -109,7 +115,7 @@ export class SetCards {
       board.shots.map(async ({ at, chosen, takes, isSkipped }) => {
         const member = await memberOf(chosen);
         const original = takes.find((task) => !isContentRemoved(task)) ?? chosen;
-        const { task, retryPrice } = original === chosen ? member.view : await this.#viewOf(original, null);
+        const { retryPrice } = original === chosen ? member.view : await this.#viewOf(original, null);
         const isRetrying = takes.some((task) => task !== chosen && !isEnded(task));
         const shot = {
           at,
@@ -117,7 +123,7 @@ export class SetCards {
           isReady: hasClip(chosen),
           isOutdated: outdated.includes(at),
           isRetrying,
-          original: { task, retryPrice },
+          original: { task: original.id, retryPrice },
         };
         return { ...member, shot };
       }),
@@ -135,26 +141,33 @@ export class SetCards {
     return { message: shown.message, isJoining: !cut.presented, isCurrent: cut.id === current };
   }
 
-  /** Returns a card as what its message shows, given its stand-in. */
-  subjectOf(card: Task): CardSubject {
-    const { id, origin } = card;
-    return { id, origin, isOutcome: isOutcome(card), view: () => this.view(card), place: async () => origin };
+  /** Returns what the card of a set shows. */
+  subjectOf(set: TaskSet): CardSubject {
+    const { place, origin, tasks } = set;
+    return {
+      id: setCardId(place.id),
+      origin,
+      isOutcome: tasks.some(isOutcome),
+      view: () => this.view(set),
+      place: async () => origin,
+    };
   }
 
-  async open(place: SetPlace): Promise<MessageRef> {
-    return (await this.#options.cards.open(this.subjectOf(await this.cardOf(place)))).message;
+  async open(place: Pick<SetPlace, 'id' | 'of'>): Promise<MessageRef> {
+    return (await this.#options.cards.open(this.subjectOf(await this.get(place)))).message;
   }
 
   /** Shows the present state on a card; a deleted card stays deleted. @throws DailiesError as {@link change} */
   async update(place: SetPlace): Promise<void> {
     const { cards } = this.#options;
     await this.change(setCardId(place.id), async (lock) => {
-      const card = await this.cardOf(place);
-      if (isContentRemoved(card)) return;
-      const record = await cards.open(this.subjectOf(card)).catch(unlessGone);
+      const set = await this.get(place);
+      if (isContentRemoved(set.shown)) return;
+      const subject = this.subjectOf(set);
+      const record = await cards.open(subject).catch(unlessGone);
       if (record === undefined || record.isGone === true) return;
-      const view = await this.view(card);
-      if (!cards.isShown(record, card, view)) await this.#edit(card, record.message, { view, lock });
+      const view = await this.view(set);
+      if (!cards.isShown(record, subject, view)) await this.#edit(subject, record.message, { view, lock });
     });
   }
 
@@ -166,12 +179,13 @@ export class SetCards {
     const { cards } = this.#options;
     let isNew = false;
     await this.change(setCardId(place.id), async (lock) => {
-      const card = await this.cardOf(place);
-      const { message, copy = 1, isGone } = await cards.open(this.subjectOf(card));
-      const isThere = isGone !== true && (await this.#edit(card, message, { view: await this.view(card), lock }));
+      const set = await this.get(place);
+      const subject = this.subjectOf(set);
+      const { message, copy = 1, isGone } = await cards.open(subject);
+      const isThere = isGone !== true && (await this.#edit(subject, message, { view: await this.view(set), lock }));
       if (isThere) return;
       lock.assertHeld();
-      await cards.reopen(this.subjectOf(card), copy + 1);
+      await cards.reopen(subject, copy + 1);
       isNew = true;
     });
     return isNew;
@@ -179,9 +193,9 @@ export class SetCards {
 
   /** Shows a view on a card. @returns whether its message still exists */
   async #edit(
-    card: Task,
+    card: CardSubject,
     message: MessageRef,
-    { view, lock }: { readonly view: TaskView; readonly lock: MessageLock },
+    { view, lock }: { readonly view: SetView; readonly lock: MessageLock },
   ): Promise<boolean> {
     const { cards } = this.#options;
     try {
@@ -205,24 +219,13 @@ export class SetCards {
   }
 
   /** Returns the origin for a message of a task: of a set's, below its card, and not in response to its interaction. */
-  async placeOf({ set, id, origin }: Task): Promise<Origin> {
-    if (set === undefined || setOfCard(id) !== null) return origin;
+  async placeOf({ set, origin }: Task): Promise<Origin> {
+    if (set === undefined) return origin;
     const { message, channel } = await this.open(set);
     const address = this.#options.platformOf({ origin }).lastingAddress(origin.address);
     const record = await this.#options.cards.get(setCardId(set.id));
     if (record?.isGone === true || channel !== origin.channel) return { ...origin, address };
     return { ...origin, address: { ...address, below: message }, replyTo: message };
-  }
-
-  #standIn(place: SetPlace, members: readonly Task[]): Task | undefined {
-    const [first] = members;
-    const shown = members.find((task) => !isContentRemoved(task)) ?? first;
-    if (shown === undefined || first === undefined) return undefined;
-    const price = sumOf(members.map((task) => task.price)) ?? shown.price;
-    const declined = declinedOf(members.flatMap((task) => task.declined ?? []));
-    // The first one has the response to the interaction.
-    const { id, of } = { id: setCardId(place.id), of: { origin: first.origin, presented: true, set: place } };
-    return { ...shown, id, price, ...of, ...(declined === null ? {} : { declined }) };
   }
 }
 

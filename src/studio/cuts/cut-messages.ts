@@ -1,7 +1,9 @@
 import {
   type ChatParts,
+  type CutView,
   deliveryOf,
   deliveryRecords,
+  type FileSource,
   type Handover,
   hasCode,
   type MessageLock,
@@ -9,18 +11,16 @@ import {
   type Outcome,
   retractMessage,
   standingIn,
-  type TaskView,
-  viewOf,
 } from '../../chat/index.ts';
 import type { RecordWrite } from '../../engine/index.ts';
 import { fileNameOf } from '../../media/index.ts';
 import type { Cut, CutRepository } from '../../orders/index.ts';
 import {
   isContentRemoved,
+  type Phase,
   type RemovalReason,
   type Task,
   type TaskId,
-  type TaskState,
   typedPrompt,
 } from '../../tasks/index.ts';
 import type { Clip } from '../../videos/index.ts';
@@ -70,7 +70,7 @@ export class CutMessages {
     if (card === undefined || card.isGone === true || delivery.handover?.kind === 'unshown') return false;
     try {
       const { view } = await this.#outcomeOf(cut);
-      const shown = await view(delivery.handover ?? null, card);
+      const shown = await view(card, delivery.handover ?? null);
       await this.#options.platformOf(cut).edit(card.message, cut.origin, shown, 'final');
       return true;
     } catch (thrown) {
@@ -133,94 +133,65 @@ export class CutMessages {
 
   /** Returns what the message of a cut shows. @param clip its file, to deliver. Absent: none */
   async #outcomeOf(cut: Cut, clip?: Clip): Promise<Outcome> {
-    const { repository, clock, handing, settingsOf } = this.#options;
+    const { repository, handing, settingsOf } = this.#options;
     const found = await Promise.all(cut.tasks.map((id) => repository.get(id)));
     const shots = found.filter((task) => task !== undefined);
-    const task = standInOf(cut, shots);
+    const source = sourceOf(cut, shots);
     const prompts = shots.flatMap((shot) => (isContentRemoved(shot) ? [] : [typedPrompt(shot.request)]));
-    const texts = { name: fileNameOf(task), description: prompts.join(' · ') };
+    const texts = { name: fileNameOf(source), description: prompts.join(' · ') };
     return {
       id: cut.id,
       origin: cut.origin,
       isOutcome: cut.state !== 'joining',
-      view: async (form, card) => {
-        const handover = await handing.renewed(task, form);
+      view: async (card, form = null) => {
+        const handover = await handing.renewed(source, form);
         const { aiLabel: isLabelled } = await settingsOf(cut.origin);
-        const view = cutViewOf(cut, shots, { nowMs: clock.now(), handover, isLabelled });
+        const view = cutViewOf(cut, shots, { handover, isLabelled });
         return { ...view, ...standingIn(card?.message, cut.origin) };
       },
       place: async () => cut.origin,
       end: cut.state,
-      ...(clip === undefined ? {} : { file: { task, ...texts, find: async () => clip } }),
+      ...(clip === undefined ? {} : { file: { of: source, ...texts, find: async () => clip } }),
     };
   }
 }
 
-/** States in which a cut is shown. */
-const STATES = { joining: 'polling', joined: 'completed', failed: 'failed' } as const satisfies Readonly<
-  Record<Cut['state'], TaskState>
+/** Phases in which a cut is shown. */
+const PHASES = { joining: 'running', joined: 'done', failed: 'failed' } as const satisfies Readonly<
+  Record<Cut['state'], Phase>
 >;
 
-/** Returns the stand-in by which a cut is handled like a task; `shots` are the tasks of its clips that are known. */
-function standInOf(cut: Cut, shots: readonly Task[]): Task {
+/** Returns what is known of the file of a cut; `shots` are the tasks of its clips that are known. */
+function sourceOf({ id, origin, file }: Cut, shots: readonly Task[]): FileSource {
   const [first] = shots;
-  if (first === undefined) throw new TypeError(`showing cut ${cut.id}: it has no clip`);
-  const { id, origin, file, endedAtMs, requestedAtMs } = cut;
+  if (first === undefined) throw new TypeError(`showing cut ${id}: it has no clip`);
   const { style: _, typed: _typed, ...request } = first.request;
   const seconds = Math.max(1, Math.ceil(file?.seconds ?? shots.reduce((sum, { request }) => sum + request.seconds, 0)));
-  return {
-    revision: cut.revision,
-    id,
-    state: STATES[cut.state],
-    request: { ...request, seconds, prompt: isContentRemoved(first) ? '' : typedPrompt(first.request) },
-    origin,
-    price: { ...first.price, amount: '0' },
-    createdAtMs: requestedAtMs,
-    sends: 0,
-    unsentTries: 0,
-    presented: true,
-    ...(endedAtMs === undefined ? {} : { endedAtMs }),
-    ...(file === undefined ? {} : { clip: { path: '', bytes: file.bytes, contentType: 'video/mp4' } }),
-  };
-}
-
-interface CutContext {
-  readonly nowMs: number;
-  readonly handover: Handover | null;
-  /** As in the view of a clip. Default: false. */
-  readonly isLabelled?: boolean;
+  const prompt = isContentRemoved(first) ? '' : typedPrompt(first.request);
+  const clip = file === undefined ? {} : { clip: { path: '', bytes: file.bytes, contentType: 'video/mp4' } };
+  return { id, origin, request: { ...request, seconds, prompt }, ...clip };
 }
 
 /** Builds the view of a cut's message; pure. */
 export function cutViewOf(
-  cut: Cut,
+  { id, state, origin, requestedAtMs: createdAtMs, file, failure }: Cut,
   shots: readonly Task[],
-  { nowMs, handover, isLabelled = false }: CutContext,
-): TaskView {
-  const view = viewOf(standInOf(cut, shots), {
-    nowMs,
-    progress: null,
-    isRunning: true,
-    model: undefined,
-    usual: null,
-    retrying: null,
-    deadlineMs: Number.POSITIVE_INFINITY,
-    slowestPollMs: 0,
-    refundKnown: false,
-    handover,
-    isLabelled,
-  });
+  { handover, isLabelled = false }: { readonly handover: Handover | null; readonly isLabelled?: boolean },
+): CutView {
+  const isDone = state === 'joined';
   return {
-    ...view,
-    retryPrice: null,
-    buttons: cut.state === 'failed' ? ['join'] : [],
-    cut: {
-      shots: shots.map((shot) => ({
-        prompt: isContentRemoved(shot) ? null : typedPrompt(shot.request),
-        seconds: shot.request.seconds,
-      })),
-      file: cut.state === 'joined' ? (cut.file ?? null) : null,
-      failure: cut.failure ?? null,
-    },
+    kind: 'cut',
+    id,
+    phase: isDone && handover === null ? 'fetching' : PHASES[state],
+    by: origin.user,
+    createdAtMs,
+    handover: isDone ? handover : null,
+    ...(isDone && handover !== null && isLabelled ? { isLabelled } : {}),
+    shots: shots.map((shot) => ({
+      prompt: isContentRemoved(shot) ? null : typedPrompt(shot.request),
+      seconds: shot.request.seconds,
+    })),
+    file: isDone ? (file ?? null) : null,
+    failure: failure ?? null,
   };
 }

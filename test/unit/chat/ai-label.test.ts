@@ -14,7 +14,7 @@ const settingsOf = async ({ team }: { readonly team: string }) => ({ aiLabel: te
 async function doneView(): Promise<TaskView> {
   const house = new ChatHouse({ settingsOf });
   await house.done();
-  return house.platform.view;
+  return house.platform.view as TaskView;
 }
 
 describe('the word AI', () => {

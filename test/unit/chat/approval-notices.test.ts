@@ -210,7 +210,7 @@ describe('the decision', () => {
     await house.happen(id, EVENTS.approve, EVENTS.send, EVENTS.accepted, EVENTS.completed, EVENTS.fetched);
     expect(house.platform.settled[0]?.view.decided?.approval?.approved).toEqual({ by: BOB, atMs: EVENTS.approve.atMs });
     expect(house.platform.only.files).toHaveLength(1);
-    expect(house.platform.view).toMatchObject({ phase: 'done', approval: { approved: { by: BOB } } });
+    expect(house.platform.view).toMatchObject({ phase: 'done', task: { approval: { approved: { by: BOB } } } });
   });
 
   it('reaches a notice whose response is still on its way, and ends the notices to further approvers', async () => {
@@ -258,7 +258,7 @@ describe('the decision', () => {
     const before = house.platform.settled.length;
     await house.happen(id, EVENTS.forget);
     await house.pass(10_000);
-    expect(house.platform.view.approval?.approved?.by.name).toBe('Removed person');
+    expect(house.platform.view.task?.approval?.approved?.by.name).toBe('Removed person');
     const edits = house.platform.settled.slice(before);
     expect(edits.map(({ ref }) => ref.channel)).toEqual(['direct-bob', 'direct-cleo']);
     for (const { view } of edits) expect(cardText(cardOf(view))).toContain('Approved by Removed person');

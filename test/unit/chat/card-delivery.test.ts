@@ -52,8 +52,8 @@ async function begin() {
   const outcome: Outcome = {
     ...running,
     isOutcome: true,
-    view: async (handover) => viewed('done', handover),
-    file: { task, name: 'fox.mp4', description: 'a fox', find: async () => CLIP },
+    view: async (_card, handover = null) => viewed('done', handover),
+    file: { of: task, name: 'fox.mp4', description: 'a fox', find: async () => CLIP },
   };
   const lock = { assertHeld: () => void happened.push('check') };
   return {

@@ -58,7 +58,7 @@ describe('the message of a task', () => {
       const next = await house.restart();
       await next.happen(id, EVENTS.send, EVENTS.accepted);
       expect(next.platform.messages).toHaveLength(1);
-      expect(next.platform.view.state).toBe('polling');
+      expect(next.platform.view.task?.state).toBe('polling');
     },
   );
 
@@ -167,8 +167,8 @@ describe('the fingerprint of a view', () => {
   it.each([
     taskView({ progress: 43 }),
     taskView({ phase: 'queued' }),
-    taskView({ longerThanUsual: true }),
-    taskView({ overdue: { deadlineMs: 1, pollEveryMs: 1 } }),
+    taskView({ pace: { kind: 'longer' } }),
+    taskView({ pace: { kind: 'overdue', deadlineMs: 1, pollEveryMs: 1 } }),
     taskView({ buttons: [] }),
     taskView({ lateOutcome: 'completed' }),
   ])('differs when users would see a difference', (view) => {

@@ -35,7 +35,7 @@ describe('a completed clip', () => {
       path: CLIP.path,
       description: 'a red fox running through snow',
     });
-    expect(house.platform.view).toMatchObject({ handover: { kind: 'attached' }, state: 'completed' });
+    expect(house.platform.view).toMatchObject({ handover: { kind: 'attached' }, task: { state: 'completed' } });
     expect(house.platform.notices[0]).toMatchObject({
       mention: ADA,
       place: { team: 'T1', channel: 'clips', address: {} },
@@ -267,7 +267,7 @@ describe('a message that shows its outcome already', () => {
     const id = await house.running();
     await house.happen(id, EVENTS.cancel);
     await house.happen(id, EVENTS.forget);
-    expect(house.platform.view.cancelledBy).toEqual(EVENTS.forget.pseudonym);
+    expect(house.platform.view.task?.cancelledBy).toEqual(EVENTS.forget.pseudonym);
   });
 });
 
@@ -401,10 +401,11 @@ describe('completion notices', () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.happen(id, EVENTS.cancel);
-    expect(house.platform.view).toMatchObject({ phase: 'cancelled', cancelledBy: BOB, lateOutcome: null });
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', task: { cancelledBy: BOB } });
+    expect(house.platform.view.task).not.toHaveProperty('lateOutcome');
     await house.happen(id, EVENTS.completed);
     await house.pass(5_000);
-    expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', task: { lateOutcome: 'completed' } });
     expect(house.platform.view.buttons).not.toContain('show');
     expect(house.delivered).toHaveLength(1);
     await house.happen(id, EVENTS.fetched);
@@ -418,7 +419,7 @@ describe('completion notices', () => {
     const house = new ChatHouse();
     const id = await house.running();
     await house.happen(id, EVENTS.cancel, EVENTS.completed, EVENTS.unfetchable);
-    expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', task: { lateOutcome: 'completed' } });
     expect(house.platform.view.buttons).toContain('show');
     expect(await house.record(id)).toMatchObject({ presented: true });
     expect(house.platform.notices).toEqual([]);
@@ -447,7 +448,7 @@ describe('completion notices', () => {
     const id = await house.task({}, EVENTS.send, EVENTS.lost);
     await house.happen(id, EVENTS.leave);
     await house.pass(10_000);
-    expect(house.platform.view).toMatchObject({ phase: 'uncertain', leftBy: BOB });
+    expect(house.platform.view).toMatchObject({ phase: 'uncertain', task: { leftBy: BOB } });
     expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`]);
     await house.happen(id, EVENTS.resubmit, EVENTS.send, EVENTS.lost);
     await house.pass(10_000);
@@ -460,14 +461,14 @@ describe('completion notices', () => {
     await house.pass(10_000);
     await house.happen(id, EVENTS.identify, EVENTS.disowned);
     await house.pass(10_000);
-    expect(house.platform.view).toMatchObject({ phase: 'uncertain', failure: { code: 'task_unknown' } });
+    expect(house.platform.view).toMatchObject({ phase: 'uncertain', task: { failure: { code: 'task_unknown' } } });
     expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`, `end:${id}:disowned:1`]);
   });
 
   it('mention the requester of a refused task, with the earlier submissions that may be billed', async () => {
     const house = new ChatHouse();
     const id = await house.task({}, EVENTS.send, EVENTS.lost, EVENTS.resubmit, EVENTS.send, EVENTS.refused);
-    expect(house.platform.view).toMatchObject({ phase: 'refused', sends: 1 });
+    expect(house.platform.view).toMatchObject({ phase: 'refused', task: { sends: 1 } });
     expect(house.platform.notices.at(-1)).toMatchObject({
       key: `end:${id}:refused:1`,
       view: { phase: 'refused', sends: 1 },
@@ -552,7 +553,7 @@ describe('a task that changes while it is being shown', () => {
     await house.happen(id, EVENTS.completed, EVENTS.fetched);
     release();
     await house.pass(10_000);
-    expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', task: { lateOutcome: 'completed' } });
     expect(await house.record(id)).toMatchObject({ presented: true });
     expect(house.delivered).toMatchObject([{ task: { lateOutcome: 'completed', clip: CLIP } }]);
   });
@@ -566,7 +567,7 @@ describe('a task that changes while it is being shown', () => {
     await house.happen(id, EVENTS.completed);
     release();
     await house.pass(10_000);
-    expect(house.platform.view).toMatchObject({ phase: 'cancelled', lateOutcome: 'completed' });
+    expect(house.platform.view).toMatchObject({ phase: 'cancelled', task: { lateOutcome: 'completed' } });
   });
 });
 

@@ -21,7 +21,7 @@ function begin() {
   const events: string[] = [];
   const logger = pino({ level: 'warn' }, { write: (line: string) => void events.push(JSON.parse(line).event) });
   const posts = new Posts({ store, platformOf: () => platform, logger });
-  const about = { task, lock: { assertHeld: () => undefined } };
+  const about = { of: task, lock: { assertHeld: () => undefined } };
   const places = placesNear(task.origin, CARD);
   const post = (changes: Partial<Post> = {}): Promise<void> =>
     posts.post(about, { key: KEY, view: reviewNotice({ by: BEN }), mention: null, places, ...changes });
@@ -45,7 +45,7 @@ describe('a post', () => {
     await store.keyv('posts').delete(task.id);
     await post();
     expect(platform.notices).toHaveLength(1);
-    expect(await posts.of(about.task.id)).toHaveLength(1);
+    expect(await posts.of(about.of.id)).toHaveLength(1);
   });
 
   it('is recorded beside another one that was posted meanwhile', async () => {
@@ -82,7 +82,7 @@ describe('a post', () => {
       key: KEY,
       view,
       mention: null,
-      places: placesNear(about.task.origin, null),
+      places: placesNear(about.of.origin, null),
       otherwise: 'requester',
     } as const;
     await expect(posts.post({ ...about, lock }, post)).rejects.toMatchObject({ code: 'platform_unavailable' });

@@ -7,7 +7,9 @@ import { ADA, EVENTS, NOON_MS } from '#test/fakes/tasks.ts';
 
 /** Lists the edits of the only message, without its first state. */
 function edits(house: ChatHouse): { phase: string; progress: number | null; by: string }[] {
-  return house.platform.only.shown.slice(1).map(({ view, by }) => ({ phase: view.phase, progress: view.progress, by }));
+  return house.platform.only.shown
+    .slice(1)
+    .map(({ view, by }) => ({ phase: view.phase, progress: view.progress ?? null, by }));
 }
 
 describe('progress', () => {
@@ -16,7 +18,7 @@ describe('progress', () => {
     const id = await house.running();
     await house.pass(3_000);
     await house.poll(id, 12);
-    expect(house.platform.view).toMatchObject({ phase: 'running', progress: 12, state: 'polling' });
+    expect(house.platform.view).toMatchObject({ phase: 'running', progress: 12, task: { state: 'polling' } });
   });
 
   it('without a percentage is shown as running, without a bar', async () => {
@@ -145,13 +147,15 @@ describe('progress', () => {
     const id = await house.running();
     await house.pass(3_000);
     await house.poll(id, 10);
-    expect(house.platform.view).toMatchObject({ longerThanUsual: false, overdue: null });
+    expect(house.platform.view).toMatchObject({ pace: { kind: 'usual' } });
     await house.pass(120_000, 10_000);
     await house.poll(id, 10);
-    expect(house.platform.view).toMatchObject({ longerThanUsual: true, overdue: null });
+    expect(house.platform.view).toMatchObject({ pace: { kind: 'longer' } });
     await house.pass(1_800_000, 60_000);
     await house.poll(id, 10);
-    expect(house.platform.view).toMatchObject({ overdue: { deadlineMs: 1_800_000, pollEveryMs: 30_000 } });
+    expect(house.platform.view).toMatchObject({
+      pace: { kind: 'overdue', deadlineMs: 1_800_000, pollEveryMs: 30_000 },
+    });
   });
 
   it('counts the time since the service accepted the task, even after a user’s decision', async () => {
@@ -161,10 +165,10 @@ describe('progress', () => {
     await house.happen(id, { ...EVENTS.identify, atMs: house.clock.now() });
     await house.pass(3_000);
     await house.poll(id, 10);
-    expect(house.platform.view.overdue).toBeNull();
+    expect(house.platform.view.pace?.kind).not.toBe('overdue');
     await house.pass(1_800_000, 60_000);
     await house.poll(id, 10);
-    expect(house.platform.view.overdue).not.toBeNull();
+    expect(house.platform.view.pace?.kind).toBe('overdue');
   });
 
   it('of a cancelled task is not shown', async () => {
@@ -213,9 +217,9 @@ describe('a failed progress edit', () => {
     await house.pass(1_800_000, 60_000);
     house.platform.fails('edit', 'before', platformError('platform_unavailable'), 'progress');
     await house.poll(id, 10);
-    expect(house.platform.view.overdue).toBeNull();
+    expect(house.platform.view.pace?.kind).not.toBe('overdue');
     await house.pass(60_000, 5_000);
-    expect(house.platform.view.overdue).not.toBeNull();
+    expect(house.platform.view.pace?.kind).toBe('overdue');
   });
 
   it('does not prevent the display of a task change', async () => {
@@ -224,7 +228,7 @@ describe('a failed progress edit', () => {
     house.platform.fails('edit', 'before', platformError('platform_unavailable'), 'progress');
     await house.happen(id, EVENTS.resubmit);
     await house.pass(60_000, 5_000);
-    expect(house.platform.view).toMatchObject({ state: 'claimed', phase: 'queued' });
+    expect(house.platform.view).toMatchObject({ phase: 'queued', task: { state: 'claimed' } });
   });
 
   it.each(['message_gone', 'missing_permission'] as const)('with %s is the last', async (code) => {
@@ -317,7 +321,7 @@ describe('a delivery and progress edits of the same message', () => {
     await house.happen(id, EVENTS.resubmit);
     letGo();
     await house.pass(10_000);
-    expect(house.platform.view).toMatchObject({ state: 'claimed', phase: 'queued' });
+    expect(house.platform.view).toMatchObject({ phase: 'queued', task: { state: 'claimed' } });
   });
 });
 

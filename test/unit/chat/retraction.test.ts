@@ -158,7 +158,7 @@ it('has the adapter expire the own message of a task with its clip, and all of t
   const id = await delivered(house);
   const removal = { reason: 'expired', atMs: 1, hasContent: true } as const;
   await house.chat.retraction.expire({ ...(await house.record(id)), removal });
-  expect(house.platform.expired).toMatchObject([{ ref: { message: 'm1' }, view: { kind: 'task', removal } }]);
+  expect(house.platform.expired).toMatchObject([{ ref: { message: 'm1' }, view: { kind: 'task', task: { removal } } }]);
   house.platform.expired.length = 0;
   await house.chat.retraction.expire({ ...(await house.record(id)), removal: { ...removal, hasContent: false } });
   expect(house.platform.expired.map(({ ref }) => ref.message)).toEqual([

@@ -30,7 +30,7 @@ describe('a review in the chat', () => {
     await review(house, id, NOTE, SIGNED);
     expect(house.platform.view).toMatchObject({
       buttons: ['changes', 'retry', 'edit', 'details'],
-      review: [NOTE, SIGNED],
+      task: { review: [NOTE, SIGNED] },
     });
     const [, note, signed, ...others] = house.platform.notices;
     expect(others).toEqual([]);

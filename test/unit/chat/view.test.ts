@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ButtonAction, TaskView } from '#src/chat/view.ts';
 import { type ViewContext, viewOf } from '#src/chat/view.ts';
 import type { Phase, Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
-import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, requestedTask } from '#test/fakes/tasks.ts';
+import { BOB, EVENTS, lived, NOON_MS, newTask, requestedTask } from '#test/fakes/tasks.ts';
 
 const context: ViewContext = {
   nowMs: NOON_MS + 60_000,
@@ -104,53 +104,25 @@ function viewAfter(
 describe('the view of a task', () => {
   it.each(VIEWS)('in the state: %s', (_name, events, given, phase, buttons) => {
     const view = viewAfter(events, given);
-    expect(view).toMatchObject({ phase, buttons, state: lived(newTask(), ...events).state });
-  });
-
-  it('says that the clip may be cut off, until it is removed', () => {
-    const clip = { ...EVENTS.fetched.clip, isUnproven: true } as const;
-    const handover = { kind: 'attached' } as const;
-    const there = [...polling, completed, { kind: 'fetched', clip }] as const;
-    expect(viewAfter([...there], { handover })).toMatchObject({ phase: 'done', isUnproven: true });
-    const removal = { reason: 'expired', atMs: NOON_MS, hasContent: true } as const;
-    const removed = viewOf({ ...lived(newTask(), ...there), removal }, { ...context, handover });
-    for (const view of [removed, viewAfter([...polling, completed, fetched], { handover })])
-      expect(view).not.toHaveProperty('isUnproven');
+    expect(view).toMatchObject({ phase, buttons, task: { state: lived(newTask(), ...events).state } });
   });
 
   it('has the request, the requester and the price', () => {
     const request = { ...newTask().request, aspectRatio: '16:9', resolution: '720p' } as const;
+    const { origin, price, id } = newTask();
     expect(viewAfter([], {}, { request, retryOf: 'first' as TaskId })).toEqual({
       kind: 'task',
-      task: newTask().id,
-      state: 'claimed',
+      task: { id, state: 'claimed', request, origin, price, createdAtMs: NOON_MS, sends: 0, retryOf: 'first' },
       phase: 'queued',
-      prompt: 'a red fox running through snow',
       modelTitle: 'swift-1',
-      settings: { seconds: 6, aspectRatio: '16:9', resolution: '720p' },
-      references: { image: 0, audio: 0, video: 0 },
-      price: { amount: '0.30', currency: 'USD' },
-      by: ADA,
       progress: null,
-      createdAtMs: NOON_MS,
       startedAtMs: NOON_MS,
-      endedAtMs: null,
       nowMs: NOON_MS + 60_000,
-      usual: null,
-      longerThanUsual: false,
-      overdue: null,
+      pace: null,
       retrying: null,
       retryPrice: null,
-      failure: null,
       refundKnown: true,
-      sends: 0,
-      cancelledBy: null,
-      lateOutcome: null,
-      leftBy: null,
       handover: null,
-      retryOf: 'first',
-      approval: null,
-      declined: null,
       buttons: ['cancel', 'details'],
     });
   });
@@ -159,27 +131,33 @@ describe('the view of a task', () => {
     const waiting = requestedTask();
     expect(viewOf(waiting, { ...context, nowMs: NOON_MS + 1 })).toMatchObject({
       phase: 'requested',
-      approval: waiting.approval,
+      task: { approval: waiting.approval },
       buttons: ['withdraw', 'details'],
     });
     const expired = viewOf(waiting, { ...context, nowMs: NOON_MS + 24 * 3_600_000 });
-    expect(expired).toMatchObject({ phase: 'declined', state: 'declined', declined: { how: 'expired' } });
+    expect(expired).toMatchObject({ phase: 'declined', task: { state: 'declined', declined: { how: 'expired' } } });
     expect(expired.buttons).toEqual(['retry', 'edit', 'details']);
   });
 
   it('counts the elapsed time of an approved task from its approval', () => {
     const approved = lived(requestedTask(), EVENTS.approve);
-    expect(viewOf(approved, context)).toMatchObject({ createdAtMs: NOON_MS, startedAtMs: EVENTS.approve.atMs });
+    expect(viewOf(approved, context)).toMatchObject({
+      task: { createdAtMs: NOON_MS },
+      startedAtMs: EVENTS.approve.atMs,
+    });
   });
 
   it('has the outcome', () => {
-    expect(viewAfter([...polling, failed])).toMatchObject({
+    expect(viewAfter([...polling, failed]).task).toMatchObject({
       failure: failed.failure,
       endedAtMs: failed.atMs,
       sends: 1,
     });
-    expect(viewAfter([...polling, cancel, completed])).toMatchObject({ cancelledBy: BOB, lateOutcome: 'completed' });
-    expect(viewAfter([send, lost, leave])).toMatchObject({ leftBy: BOB, failure: lost.failure });
+    expect(viewAfter([...polling, cancel, completed]).task).toMatchObject({
+      cancelledBy: BOB,
+      lateOutcome: 'completed',
+    });
+    expect(viewAfter([send, lost, leave]).task).toMatchObject({ leftBy: BOB, failure: lost.failure });
   });
 
   it('has a handover only once the clip is delivered', () => {
@@ -193,24 +171,22 @@ describe('the usual duration', () => {
   const usual = { fromMs: 30_000, toMs: 90_000 };
 
   it('is shown while the task runs, and when it is exceeded', () => {
-    expect(viewAfter(polling, { usual })).toMatchObject({ usual, longerThanUsual: false });
+    expect(viewAfter(polling, { usual }).pace).toEqual({ kind: 'usual', ...usual });
     const nowMs = accepted.atMs + 90_001;
-    expect(viewAfter(polling, { usual, nowMs })).toMatchObject({ usual, longerThanUsual: true });
-    expect(viewAfter([...polling, failed], { usual, nowMs })).toMatchObject({
-      usual: null,
-      longerThanUsual: false,
-    });
+    expect(viewAfter(polling, { usual, nowMs }).pace).toEqual({ kind: 'longer' });
+    expect(viewAfter([...polling, failed], { usual, nowMs }).pace).toBeNull();
   });
 });
 
 describe('an overdue task', () => {
   it('is one that has been at the service for longer than the deadline', () => {
     const nowMs = accepted.atMs + 1_800_000;
-    expect(viewAfter(polling, { nowMs: nowMs - 1 }).overdue).toBeNull();
-    expect(viewAfter(polling, { nowMs }).overdue).toEqual({ deadlineMs: 1_800_000, pollEveryMs: 30_000 });
-    expect(viewAfter([send], { nowMs }).overdue).toBeNull();
-    expect(viewAfter([...polling, failed], { nowMs }).overdue).toBeNull();
-    expect(viewAfter([...polling, cancel], { nowMs }).overdue).toBeNull();
+    expect(viewAfter(polling, { nowMs: nowMs - 1 }).pace).toBeNull();
+    const overdue = { kind: 'overdue', deadlineMs: 1_800_000, pollEveryMs: 30_000 };
+    expect(viewAfter(polling, { nowMs }).pace).toEqual(overdue);
+    expect(viewAfter([send], { nowMs }).pace).toBeNull();
+    expect(viewAfter([...polling, failed], { nowMs }).pace).toBeNull();
+    expect(viewAfter([...polling, cancel], { nowMs }).pace).toBeNull();
   });
 
   it('is measured from the acceptance, after a user’s decision the next day', () => {
@@ -218,7 +194,7 @@ describe('an overdue task', () => {
     const events = [send, lost, { ...EVENTS.identify, atMs: takenAtMs }];
     const usual = { fromMs: 30_000, toMs: 90_000 };
     const fresh = viewAfter(events, { usual, nowMs: takenAtMs + 2_000 });
-    expect(fresh).toMatchObject({ overdue: null, longerThanUsual: false });
-    expect(viewAfter(events, { nowMs: takenAtMs + 1_800_000 }).overdue).not.toBeNull();
+    expect(fresh.pace).toEqual({ kind: 'usual', ...usual });
+    expect(viewAfter(events, { nowMs: takenAtMs + 1_800_000 }).pace?.kind).toBe('overdue');
   });
 });

@@ -16,13 +16,13 @@ const TOP = join(import.meta.dirname, '../../..');
  * fields of `TaskView` by 3, of `BotPorts` by 1, of `ChatOptions` by 2, terms of the glossary by 1.
  */
 const CEILINGS = {
-  lines: 75_830,
-  exports: 2_043,
-  'exported functions with one call site': 272,
+  lines: 76_030,
+  exports: 2_056,
+  'exported functions with one call site': 274,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
   'fields of Task': 34,
-  'fields of TaskView': 50,
+  'fields of TaskView': 20,
   'fields of BotPorts': 37,
   'fields of Platform': 21,
   'fields of ChatOptions': 23,

@@ -176,9 +176,9 @@ describe('the mention', () => {
 
 describe('after a store outage of minutes', () => {
   const AWAY = new DailiesError('writing', { code: 'store_unavailable', retryable: true });
-  const again = { ...taskView(), task: 'task-2' as TaskId };
+  const again = 'task-2' as TaskId;
   /** Shows another task with an expired token: in a message of its own. */
-  const show = () => house.platform.open(again.task, origin, { ...again, createdAtMs: clock.now() - ageMs });
+  const show = () => house.platform.open(again, origin, taskView({ task: again, createdAtMs: clock.now() - ageMs }));
   let ageMs = 0;
 
   const pass = (ms: number): void => {

@@ -3,7 +3,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
-import type { TaskView } from '#src/chat/view.ts';
+import type { SetView } from '#src/chat/view.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
@@ -43,9 +43,9 @@ function message(house: ChatHouse, task: TaskId) {
   return house.platform.messages.find((one) => one.task === task);
 }
 
-function view(house: ChatHouse): TaskView {
+function view(house: ChatHouse): SetView {
   const shown = message(house, CARD)?.shown.at(-1)?.view;
-  if (shown === undefined) throw new TypeError('there is no card');
+  if (shown?.kind !== 'set') throw new TypeError('there is no card');
   return shown;
 }
 
@@ -127,7 +127,9 @@ describe('a set', () => {
     const { house, ids } = await withSet(2);
     for (const id of ids) await house.happen(id, ...done(house));
     await house.happen(ids[0] as TaskId, EVENTS.review);
-    expect(message(house, ids[0] as TaskId)?.shown.at(-1)?.view).toMatchObject({ review: [{ kind: 'signed_off' }] });
+    expect(message(house, ids[0] as TaskId)?.shown.at(-1)?.view).toMatchObject({
+      task: { review: [{ kind: 'signed_off' }] },
+    });
     await house.pass(5_000);
     expect(view(house)).not.toHaveProperty('review');
     expect(text(house)).not.toMatch(/signed off/iu);

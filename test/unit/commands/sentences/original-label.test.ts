@@ -3,6 +3,7 @@ import { originalLabel } from '#commands/sentences/attachments.ts';
 import { viewOf } from '#src/chat/view.ts';
 import type { SetKind } from '#src/tasks/task.ts';
 import { NOON_MS, newTask } from '#test/fakes/tasks.ts';
+import { setView } from '#test/fakes/views.ts';
 
 const CONTEXT = {
   nowMs: NOON_MS,
@@ -28,6 +29,8 @@ it.each<[SetKind, string]>([
 
 it('of a retry and of a set again, it is another take', () => {
   expect(originalLabel(viewOf(newTask({ retryOf: newTask().id }), CONTEXT))).toBe('Another take of this one');
-  const card = { ...viewOf(newTask(), CONTEXT), set: { id: newTask().id, kind: 'takes', at: 1, of: 2 } as const };
-  expect(originalLabel({ ...card, members: [] })).toBe('Another take of this one');
+  const set = { id: newTask().id, kind: 'takes', of: 2 } as const;
+  expect(originalLabel(setView(set, [{ view: viewOf(newTask(), CONTEXT), message: null }]))).toBe(
+    'Another take of this one',
+  );
 });

@@ -91,9 +91,7 @@ describe('the message of a cut', () => {
     presented: true,
   };
   const shown = (cut: object) => {
-    const view = cutViewOf({ ...base, state: 'joining', ...cut }, tasks, { nowMs: 0, handover: { kind: 'attached' } });
-    if (view.cut === undefined) throw new TypeError('no cut');
-    const card = cutCard(view, view.cut);
+    const card = cutCard(cutViewOf({ ...base, state: 'joining', ...cut }, tasks, { handover: { kind: 'attached' } }));
     return { text: plainText(linesOf(card)), buttons: card.buttons.map(({ label }) => label) };
   };
 

@@ -2,18 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { blocksOf, linesOf } from '#commands/ui/card.ts';
 import type { EndNotice } from '#src/chat/notices/views.ts';
-import type { ButtonAction, TaskView } from '#src/chat/view.ts';
+import type { ButtonAction, CardView, TaskView } from '#src/chat/view.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Approval, Approver } from '#src/tasks/approval.ts';
 import type { Phase } from '#src/tasks/task.ts';
 import { NOON_MS } from '#test/fakes/bot-house.ts';
 import { cardText } from '#test/fakes/card-text.ts';
+import { cutView, setView, type TaskViewChanges, taskView } from '#test/fakes/views.ts';
 
 const ada = { id: 'U1', name: 'Ada' };
 const bob = { id: 'U2', name: 'Bob' };
 const task = taskIdOf('slack:i1');
 const DAY_MS = 86_400_000;
 const MB = 1024 * 1024;
+const CLIP = { path: '/clips/1.mp4', bytes: 5_000, contentType: 'video/mp4' };
 
 const ADA: Approver = { kind: 'person', ...ada };
 const BEN: Approver = { kind: 'person', id: 'U3', name: 'Ben' };
@@ -25,48 +27,35 @@ function requestOf(askedOf: readonly Approver[]): Approval {
   return { above, askedOf, isPromptShown: false, expiresAtMs: NOON_MS + DAY_MS };
 }
 
-const QUEUED: TaskView = {
-  kind: 'task',
-  task,
-  state: 'polling',
-  phase: 'queued',
-  prompt: 'a red fox',
-  modelTitle: 'Swift 1',
-  settings: { seconds: 6, aspectRatio: '16:9', resolution: '720p' },
-  price: { amount: '0.3', currency: 'USD' },
-  by: ada,
-  progress: null,
-  createdAtMs: NOON_MS,
-  startedAtMs: NOON_MS,
-  endedAtMs: null,
-  nowMs: NOON_MS + 12_000,
-  usual: null,
-  longerThanUsual: false,
-  overdue: null,
-  retrying: null,
-  failure: null,
-  refundKnown: false,
-  sends: 1,
-  cancelledBy: null,
-  lateOutcome: null,
-  leftBy: null,
-  handover: null,
-  retryOf: null,
-  approval: null,
-  declined: null,
-  retryPrice: { amount: '0.30', currency: 'USD' },
-  buttons: [],
-};
+/** Returns the view of a queued task, with changes. */
+function queued(changes: TaskViewChanges = {}): TaskView {
+  return taskView({
+    task,
+    phase: 'queued',
+    prompt: 'a red fox',
+    price: { amount: '0.3', currency: 'USD' },
+    by: ada,
+    progress: null,
+    createdAtMs: NOON_MS,
+    startedAtMs: NOON_MS,
+    nowMs: NOON_MS + 12_000,
+    refundKnown: false,
+    buttons: [],
+    ...changes,
+  });
+}
+
 const HEADLINE = '‹a red fox› · ‹Swift 1› · 6 s · 16:9 · 720p · $0.30 · Ada';
 const ENDED = { endedAtMs: NOON_MS + 134_000, nowMs: NOON_MS + DAY_MS } as const;
-const usual = { fromMs: 125_000, toMs: 170_000 };
+const usual = { kind: 'usual', fromMs: 125_000, toMs: 170_000 } as const;
+const overdue = { kind: 'overdue', deadlineMs: 1_800_000, pollEveryMs: 30_000 } as const;
 const link = { url: 'https://d.test/media/1', expiresAtMs: NOON_MS + 7 * DAY_MS };
 const sizes = { bytes: 48 * MB, limitBytes: 10 * MB };
 const TOO_LARGE = 'The clip is 48 MB and the limit here is 10 MB';
 const FOUND = 'Does the service’s console show it? *Enter its ID*. If not, *Send again*. Not sure? *Dismiss*.';
 
 /** Test cases by phase: name, difference from a queued view, and the expected text below the headline. */
-const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView>, string])[]>> = {
+const CASES: Readonly<Record<Phase, readonly (readonly [string, TaskViewChanges, string])[]>> = {
   requested: [
     [
       'above a limit',
@@ -101,8 +90,8 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
   ],
   queued: [
     ['waiting', {}, 'Queued · 0:12'],
-    ['with what is usual', { usual }, 'Queued · 0:12 · usually 2–3 min'],
-    ['behind others', { ahead: 3, usual }, 'Queued · 0:12 · 3 ahead at the service · usually 2–3 min'],
+    ['with what is usual', { pace: usual }, 'Queued · 0:12 · usually 2–3 min'],
+    ['behind others', { ahead: 3, pace: usual }, 'Queued · 0:12 · 3 ahead at the service · usually 2–3 min'],
     ['next', { ahead: 0 }, 'Queued · 0:12 · next at the service'],
     [
       'held back by the service',
@@ -116,24 +105,19 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     ['at its beginning', { progress: 0 }, 'Running · 0 % · 0:12\n[bar 0]'],
     [
       'past what is usual',
-      { usual, longerThanUsual: true, nowMs: NOON_MS + 200_000 },
+      { pace: { kind: 'longer' }, nowMs: NOON_MS + 200_000 },
       'Running · 3:20 · longer than usual',
     ],
     [
       'overdue',
-      {
-        usual,
-        longerThanUsual: true,
-        nowMs: NOON_MS + 3_725_000,
-        overdue: { deadlineMs: 1_800_000, pollEveryMs: 30_000 },
-      },
+      { nowMs: NOON_MS + 3_725_000, pace: overdue },
       'Running · 1:02:05\nStill running after 30 min. Checking every 30 s.',
     ],
     [
       'overdue, while polls fail',
       {
         nowMs: NOON_MS + 3_725_000,
-        overdue: { deadlineMs: 1_800_000, pollEveryMs: 30_000 },
+        pace: overdue,
         retrying: { step: 'poll', code: 'unavailable', words: 'HTTP 503', nextAtMs: NOON_MS + 3_730_000 },
       },
       'Running · 1:02:05\nNot done after 30 min.\nI can’t check on this clip right now: the video service can’t be reached. Next try in less than a minute. You don’t need to do anything: I’ll post the clip when it arrives.',
@@ -181,7 +165,7 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
     ],
     [
       'of a file that may be cut off',
-      { ...ENDED, handover: { kind: 'attached' }, isUnproven: true },
+      { ...ENDED, handover: { kind: 'attached' }, clip: { ...CLIP, isUnproven: true } },
       'Done in 2:14\nThe video service didn’t say how long this file is, so it may be cut off.',
     ],
     ['within seconds', { ...ENDED, endedAtMs: NOON_MS + 10_400, handover: { kind: 'attached' } }, 'Done in 10 s'],
@@ -324,21 +308,28 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, Partial<TaskView
 const ALL = Object.entries(CASES).flatMap(([phase, cases]) =>
   cases.map(([about, changes, text]) => ({
     name: `${phase} ${about}`,
-    view: { ...QUEUED, phase: phase as Phase, ...changes },
+    view: queued({ phase: phase as Phase, ...changes }),
     text,
   })),
 );
 
 it('says which shot a chained one waits for, and no time: it is not sent yet', () => {
-  const usual = { fromMs: 4_000, toMs: 8_000 };
-  const waiting: TaskView = { ...QUEUED, state: 'waiting', startsFrom: 2, sends: 0, usual, longerThanUsual: true };
+  const set = { id: task, kind: 'storyboard', at: 3, of: 4 } as const;
+  const chained = { state: 'waiting', set, request: { chain: {} }, sends: 0 } as const;
+  const waiting = queued({ ...chained, pace: { kind: 'longer' } });
   expect(cardText(cardOf(waiting))).toContain('Waits for shot 2');
   expect(cardText(cardOf(waiting))).not.toMatch(/Queued|longer than usual/u);
 });
 
+it('does not say of a removed file that it may be cut off', () => {
+  const removal = { reason: 'expired', atMs: NOON_MS, hasContent: true } as const;
+  const view = queued({ ...ENDED, phase: 'done', clip: { ...CLIP, isUnproven: true }, removal });
+  expect(cardText(cardOf(view))).not.toContain('cut off');
+});
+
 it('shows the number of reference files by kind, without addresses', () => {
-  const references = { image: 2, audio: 0, video: 1 };
-  expect(cardText(cardOf({ ...QUEUED, references }))).toContain(
+  const media = { image: ['a', 'b'], audio: [], video: ['c'] };
+  expect(cardText(cardOf(queued({ request: { media } })))).toContain(
     '720p · 2 reference images · 1 reference video · $0.30',
   );
 });
@@ -360,11 +351,14 @@ describe('task message', () => {
   });
 
   it('omits settings that the model does not take', () => {
-    expect(cardText(cardOf({ ...QUEUED, settings: { seconds: 6 } }))).toMatch(/· 6 s · \$0\.30 · Ada\n/);
+    const view = queued();
+    const { aspectRatio: _aspect, resolution: _resolution, ...request } = view.task.request;
+    const bare = { ...view, task: { ...view.task, request } };
+    expect(cardText(cardOf(bare))).toMatch(/· 6 s · \$0\.30 · Ada\n/);
   });
 
   it('shortens a long prompt to one line and marks it as untrusted', () => {
-    const [first = []] = linesOf(cardOf({ ...QUEUED, prompt: `*fox*\n<@U9> ${'word '.repeat(100)}` }));
+    const [first = []] = linesOf(cardOf(queued({ prompt: `*fox*\n<@U9> ${'word '.repeat(100)}` })));
     const shown = first[0];
     if (typeof shown !== 'object' || !('untrusted' in shown)) throw new TypeError('the prompt is not marked');
     expect(shown.untrusted).toMatch(/^\*fox\* <@U9> word.*word…$/);
@@ -372,14 +366,14 @@ describe('task message', () => {
   });
 
   it('shows no progress bar after completion', () => {
-    expect(cardOf({ ...QUEUED, phase: 'done', progress: 100 }).progress).toBeNull();
+    expect(cardOf(queued({ phase: 'done', progress: 100 })).progress).toBeNull();
   });
 
   it('shows its buttons with the task in their ids', () => {
     const buttons: readonly ButtonAction[] = [
       ...(['retry', 'edit', 'cancel', 'details', 'lookup', 'again', 'leave', 'show', 'refetch'] as const),
     ];
-    const card = cardOf({ ...QUEUED, sends: 2, buttons });
+    const card = cardOf(queued({ sends: 2, buttons }));
     expect(card.buttons.map(({ id, label }) => `${id} ${label}`)).toEqual([
       `retry:${task}:0.30USD Retry · $0.30`,
       `edit:${task} Edit & retry`,
@@ -451,19 +445,21 @@ describe('completion notice', () => {
 });
 
 describe('the word AI', () => {
-  const shown = (changes: Partial<TaskView>) =>
-    cardText(cardOf({ ...QUEUED, phase: 'done', ...changes })).split('\n')[0];
-  const set = { id: task, kind: 'storyboard', at: 1, of: 2 } as const;
+  const firstLine = (view: CardView) => cardText(cardOf(view)).split('\n')[0];
+  const set = { id: task, kind: 'storyboard', of: 2 } as const;
+  const file = { seconds: 18, bytes: 1_000 };
 
   it('is the first fact on the cards of a clip, a storyboard and a cut', () => {
-    expect(shown({ isLabelled: true })).toBe('‹a red fox› · *AI* · ‹Swift 1› · 6 s · 16:9 · 720p · $0.30 · Ada');
-    expect(shown({ isLabelled: true, set, members: [] })).toMatch(/^Storyboard: ‹a red fox› · \*AI\* · /u);
-    const cut = { shots: [], file: { seconds: 18, bytes: 1_000 }, failure: null };
-    expect(shown({ isLabelled: true, cut })).toContain(' · *AI* · 0:18');
+    const clip = queued({ phase: 'done', isLabelled: true });
+    expect(firstLine(clip)).toBe('‹a red fox› · *AI* · ‹Swift 1› · 6 s · 16:9 · 720p · $0.30 · Ada');
+    const board = setView(set, [{ view: clip, message: null }]);
+    expect(firstLine(board)).toMatch(/^Storyboard: ‹a red fox› · \*AI\* · /u);
+    expect(firstLine(cutView({ isLabelled: true, file }))).toContain(' · *AI* · 0:18');
   });
 
   it('is on no card without the setting', () => {
-    for (const changes of [{}, { set, members: [] }, { cut: { shots: [], file: null, failure: null } }])
-      expect(shown(changes)).not.toContain('AI*');
+    const clip = queued({ phase: 'done' });
+    for (const view of [clip, setView(set, [{ view: clip, message: null }]), cutView({ file })])
+      expect(firstLine(view)).not.toContain('AI*');
   });
 });
