@@ -203,7 +203,7 @@ export class TaskRepository {
       // `known` may be stale: where the event does not count in it, only the current record shows whether it does.
       const isStale = known !== undefined && transition(known, event) === null;
       const attempt = async (number: number) =>
-        this.#attempt(number === 1 && !isStale ? first : await this.get(id), event, also);
+        this.#attempt(number === 1 && !isStale ? first : await this.get(id), event, { also, number });
       return await commitWithRetries(this.#store, attempt, atMost(MAX_TRIES, `recording ${event.kind} of task ${id}`));
     } catch (thrown) {
       const isTaken = thrown instanceof DailiesError && thrown.code === 'id_taken';
@@ -260,7 +260,7 @@ export class TaskRepository {
   async #attempt(
     task: Task | undefined,
     event: TaskEvent,
-    also: (next: Task) => Promise<FurtherWrites>,
+    { also, number }: { readonly also: (next: Task) => Promise<FurtherWrites>; readonly number: number },
   ): Promise<Attempt<Recorded | undefined>> {
     if (task === undefined) return { result: undefined };
     const moved = transition(task, event);
@@ -268,7 +268,7 @@ export class TaskRepository {
     const next = recount(moved);
     const purchases = PURCHASES.has(event.kind) ? purchasesOf([next]) : [];
     const further = await also(next);
-    const changes = [toChange(task, next), await this.#upstreamIds.writes(task, next)];
+    const changes = [toChange(task, next), await this.#upstreamIds.writes(task, next, number > 1)];
     return {
       change: changeOf(changes, further, purchases),
       result: { done: true, task: next },

@@ -126,12 +126,13 @@ export class TaskService {
   /**
    * Claims the order's key and schedules its submission, or the request for its approval; of a set, all tasks or none. An
    * order whose key was claimed before is never refused.
-   * @param settings those of the team by which the order was judged: it is refused where they have changed. Default: they are read.
+   * @param settings those of the team by which the order was judged, with its budgets: it is refused where they have changed.
+   * Default: they are read.
    */
   async submit(order: Order, settings?: TeamSettings): Promise<Submission> {
     const { repository, queue, clock, limits = NO_LIMITS, refunds } = this.#options;
     const id = taskIdOf(order.key);
-    await this.#assertClaimable(id, order);
+    await this.#assertClaimable(id, order, settings !== undefined);
     const { origin, isUnasked } = order;
     const judgedBy = settings ?? (await this.#settingsOf(origin));
     const { purchase, paused, forbidden } = purchaseAt(clock.now(), order, judgedBy);
@@ -312,12 +313,17 @@ export class TaskService {
     return { records: await this.#audit.append(origin, { person: by, surface: surface ?? decision.surface }, [entry]) };
   }
 
-  /** Rejects while clips cannot be stored, or budgets not enforced; not for a task claimed before. */
-  async #assertClaimable(id: TaskId, { origin }: Order): Promise<void> {
+  /**
+   * Rejects while clips cannot be stored, or budgets not enforced; not for a task claimed before.
+   * @param isJudged its budgets were read, and with them what its person used before they were forgotten
+   */
+  async #assertClaimable(id: TaskId, { origin }: Order, isJudged: boolean): Promise<void> {
     const { assertWritable, restoreSpend } = this.#options;
-    await Promise.all([assertWritable?.(), restoreSpend?.(origin)]).catch(async (thrown: unknown) => {
-      if ((await this.get(id)) === undefined) throw thrown;
-    });
+    await Promise.all([assertWritable?.(), isJudged ? undefined : restoreSpend?.(origin)]).catch(
+      async (thrown: unknown) => {
+        if ((await this.get(id)) === undefined) throw thrown;
+      },
+    );
   }
 
   /** Rejects an id unknown to the service: a typo would be polled in vain. Other errors are inconclusive. */

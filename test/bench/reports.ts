@@ -66,7 +66,7 @@ async function fill(): Promise<void> {
       const upstreamId = `up-${number}` as UpstreamId;
       const ended = recount({ ...task, upstreamId, endedAtMs: createdAtMs + 60_000 });
       const change = toChange(null, ended);
-      const { records } = await ids.writes(task, ended);
+      const { records } = await ids.writes(task, ended, false);
       return store.commit({ ...change, records: [...change.records, ...records] });
     });
     await Promise.all(changes);

@@ -52,7 +52,7 @@ describe('an id that the service returns twice', () => {
     const ids = new UpstreamIds(store, () => 'https://a.test/v1');
     const [one, other] = ['one', 'other'].map((id) => newTask({ id: id as TaskId })) as [Task, Task];
     const upstreamId = 'up-1' as UpstreamId;
-    const writes = await Promise.all([one, other].map((task) => ids.writes(task, { ...task, upstreamId })));
+    const writes = await Promise.all([one, other].map((task) => ids.writes(task, { ...task, upstreamId }, false)));
     const areDone = [];
     for (const change of writes) areDone.push(await store.commit(change));
     expect(areDone).toEqual([true, false]);
@@ -65,11 +65,11 @@ describe('an id that the service returns twice', () => {
     const [one, other] = ['one', 'other'].map((id) => newTask({ id: id as TaskId })) as [Task, Task];
     const upstreamId = 'up-1' as UpstreamId;
     const holding = { ...one, upstreamId };
-    await store.commit(await ids.writes(one, holding));
-    const again = await ids.writes(one, holding);
-    await store.commit(await ids.writes(holding, one));
+    await store.commit(await ids.writes(one, holding, false));
+    const again = await ids.writes(one, holding, true);
+    await store.commit(await ids.writes(holding, one, false));
     expect(await store.commit(again)).toBe(false);
-    await store.commit(await ids.writes(other, { ...other, upstreamId }));
+    await store.commit(await ids.writes(other, { ...other, upstreamId }, false));
     expect(await ids.holder(upstreamId, {})).toBe('other');
   });
 
