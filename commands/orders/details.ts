@@ -138,10 +138,17 @@ function idLine({ id, upstreamId, retryOf, version, request: { service = 'the se
   );
 }
 
-function timesLine({ createdAtMs, acceptedAtMs, endedAtMs }: Task): Line {
+/** How the id of a task became known. */
+const ACCEPTED_WORDS = {
+  answered: 'accepted by the service ',
+  listed: 'its answer was lost, and I found it in the service’s list ',
+  entered: 'its ID was entered by a person ',
+} as const;
+
+function timesLine({ createdAtMs, accepted, endedAtMs }: Task): Line {
   return facts(
     ['Requested ', { timeMs: createdAtMs }],
-    acceptedAtMs !== undefined && ['accepted by the service ', { timeMs: acceptedAtMs }],
+    accepted !== undefined && [ACCEPTED_WORDS[accepted.how ?? 'answered'], { timeMs: accepted.atMs }],
     endedAtMs !== undefined && ['ended ', { timeMs: endedAtMs }],
   );
 }

@@ -363,7 +363,7 @@ export function shownOf(task: Task): ShownTask {
 /** Returns what to expect of a task in progress; `null` where nothing is known. */
 function paceOf(task: Task, { nowMs, usual, deadlineMs, slowestPollMs }: ViewContext): Pace | null {
   const ageMs = nowMs - sinceMs(task);
-  if (task.acceptedAtMs !== undefined && ageMs >= deadlineMs)
+  if (task.accepted !== undefined && ageMs >= deadlineMs)
     return { kind: 'overdue', deadlineMs, pollEveryMs: slowestPollMs };
   if (usual === null) return null;
   return ageMs > usual.toMs ? { kind: 'longer' } : { kind: 'usual', ...usual };

@@ -130,7 +130,7 @@ export class LostCreates {
 
   async #take(id: TaskId, upstreamId: UpstreamId): Promise<void> {
     const { repository, queue, clock, logger } = this.#deps;
-    const recorded = await repository.record(id, { kind: 'identify', upstreamId, atMs: clock.now() });
+    const recorded = await repository.record(id, { kind: 'identify', upstreamId, how: 'listed', atMs: clock.now() });
     if (recorded?.done !== true) return;
     logger.info({ event: 'lost_create_found', task: id, upstreamId }, 'the list of a service has a lost task');
     scheduleNext(queue, recorded.task, clock.now());

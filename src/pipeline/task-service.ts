@@ -231,7 +231,7 @@ export class TaskService {
    */
   async identify(id: TaskId, by: Person, upstreamId: UpstreamId, surface?: Surface): Promise<Decision> {
     const { store, clock } = this.#options;
-    const event = { kind: 'identify', upstreamId, atMs: clock.now() } as const;
+    const event = { kind: 'identify', upstreamId, how: 'entered', atMs: clock.now() } as const;
     const task = await this.get(id);
     if (task !== undefined && transition(task, event) !== null) {
       await countAttempt(store, clock, id);

@@ -14,13 +14,13 @@ export function isBehind({ state, sends, unsentTries }: Task, of: Attempt | unde
 }
 
 /** Applies an upstream id: the task is polled, quietly if a user cancelled it. */
-export function toPolled(task: Task, upstreamId: UpstreamId, atMs: number): Task {
+export function toPolled(task: Task, upstreamId: UpstreamId, accepted: NonNullable<Task['accepted']>): Task {
   const state = task.cancelledBy === undefined ? 'polling' : 'cancelled';
-  return { ...task, state, upstreamId, acceptedAtMs: atMs };
+  return { ...task, state, upstreamId, accepted };
 }
 
 export function acceptedThere(task: Task, { of, upstreamId, atMs }: EventOf<'accepted'>): Task {
-  return { ...toPolled(sent(task, of), upstreamId, atMs), turnAtMs: atMs };
+  return { ...toPolled(sent(task, of), upstreamId, { atMs }), turnAtMs: atMs };
 }
 
 /** Applies the acceptance of an earlier attempt, whose response arrived after the task ended without an id. */
@@ -60,7 +60,7 @@ function free(task: Task): Task {
 
 /** Removes the fields that were set while it was uncertain. */
 export function withoutDoubt(task: Task): Task {
-  const { failure: _f, leftBy: _l, upstreamId: _u, acceptedAtMs: _a, turnAtMs: _t, ...rest } = task;
+  const { failure: _f, leftBy: _l, upstreamId: _u, accepted: _a, turnAtMs: _t, ...rest } = task;
   return rest;
 }
 

@@ -117,8 +117,9 @@ export function storedTask(task: Task): object {
   return { ...task, request, origin, removal: { reason, atMs } };
 }
 
-/** Adds what {@link storedTask} leaves out. */
-function wholeTask(task: Task): Task {
+/** Adds what {@link storedTask} leaves out, and what older records name differently. */
+function wholeTask({ acceptedAtMs: atMs, ...record }: Task & { readonly acceptedAtMs?: number }): Task {
+  const task: Task = atMs === undefined ? record : { accepted: { atMs }, ...record };
   const { removal } = task;
   if (removal === undefined || !isContentRemoved(task)) return task;
   return {

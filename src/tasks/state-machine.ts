@@ -71,7 +71,7 @@ interface StateRow {
  * | `uncertain` | accepted    | `polling`   | the id arrived late                                               |
  * | `uncertain` | unsent      | `claimed`   | a sender with an expired lease reports it; not once dismissed     |
  * | `uncertain` | refused     | `rejected`  | likewise, a refusal by the service                                |
- * | `uncertain` | identify    | `polling`   | the id is from a user; an earlier cancellation is dropped         |
+ * | `uncertain` | identify    | `polling`   | the id was found; an earlier cancellation is dropped              |
  * | `uncertain` | resubmit    | `claimed`   | by a user, likewise; the doubtful submission stays in the ledger  |
  * | `uncertain` | leave       | `uncertain` | dismissed: closed                                                 |
  * | `polling`   | completed   | `completed` | the clip is fetched next                                          |
@@ -182,7 +182,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
       accepted: (task, event) => acceptedThere(withoutDoubt(task), event),
       refused: (task, event) => refusedThere(withoutDoubt(task), event),
       unsent: (task, event) => (task.leftBy === undefined ? takenBack(withoutDoubt(task), event) : null),
-      identify: (task, { upstreamId, atMs }) => toPolled(wantedAgain(task), upstreamId, atMs),
+      identify: (task, { upstreamId, how, atMs }) => toPolled(wantedAgain(task), upstreamId, { atMs, how }),
       resubmit: resubmitted,
       leave: (task, { by }) => (task.leftBy === undefined ? { ...task, leftBy: by } : null),
     },
@@ -265,8 +265,8 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
     countsAsEnd: true,
     on: {
       accepted: acceptedLate,
-      identify: (task, { upstreamId, atMs }) =>
-        task.sends > 0 ? toPolled(without(wantedAgain(task), 'endedAtMs'), upstreamId, atMs) : null,
+      identify: (task, { upstreamId, how, atMs }) =>
+        task.sends > 0 ? toPolled(without(wantedAgain(task), 'endedAtMs'), upstreamId, { atMs, how }) : null,
     },
   },
   declined: {

@@ -150,6 +150,13 @@ export interface Failure {
   readonly isBilled?: boolean;
 }
 
+/** How the service's id of a task became known. */
+interface Acceptance {
+  readonly atMs: number;
+  /** Where the answer to its POST did not say it: found in the list of its service, or entered by a user. Absent: it did. */
+  readonly how?: 'listed' | 'entered';
+}
+
 /**
  * The record of one task: its intent, proof and history. Written by the task repository alone, each time with the next
  * `revision`.
@@ -172,8 +179,8 @@ export interface Task extends Versioned {
   readonly busyTries?: number;
   /** Process that is `sending` it: no other process changes the task while that one is alive. */
   readonly lease?: { readonly owner: string; readonly atMs: number };
-  /** Time at which the service's response with the id was stored; elapsed time counts from `createdAtMs`. */
-  readonly acceptedAtMs?: number;
+  /** When and how its id became known; elapsed time counts from `createdAtMs`. */
+  readonly accepted?: Acceptance;
   /** Time from which the service makes it, by its own answers: acceptance, last report as queued; `uncertain`: of its POST. */
   readonly turnAtMs?: number;
   readonly upstreamId?: UpstreamId;
@@ -268,8 +275,13 @@ export type TaskEvent =
   | { readonly kind: 'vanished'; readonly revision: number; readonly failure: Failure }
   /** A user cancelled it. */
   | { readonly kind: 'cancel'; readonly by: Person; readonly atMs: number }
-  /** A user found the id in the service's console. */
-  | { readonly kind: 'identify'; readonly upstreamId: UpstreamId; readonly atMs: number }
+  /** The id was found: in the list of the service, or else by a user, in its console. */
+  | {
+      readonly kind: 'identify';
+      readonly upstreamId: UpstreamId;
+      readonly how: NonNullable<Acceptance['how']>;
+      readonly atMs: number;
+    }
   /**
    * A user submits it again, accepting that it may be billed twice, as a purchase of its own; counts only after exactly
    * that many sends.
@@ -303,8 +315,8 @@ export type EventOf<Kind extends TaskEvent['kind']> = Extract<TaskEvent, { reado
  * Start of a task's age, in milliseconds since the Unix epoch: its acceptance by the service, until then its start. An
  * uncertain task may have waited for a decision overnight.
  */
-export function sinceMs(task: Pick<Task, 'acceptedAtMs' | 'approval' | 'createdAtMs'>): number {
-  return task.acceptedAtMs ?? startedAtMs(task);
+export function sinceMs(task: Pick<Task, 'accepted' | 'approval' | 'createdAtMs'>): number {
+  return task.accepted?.atMs ?? startedAtMs(task);
 }
 
 /** Returns the time from which a task may be sent, in ms since the Unix epoch: its approval, else its creation. */

@@ -131,7 +131,7 @@ function openTask(number: number, nowMs: number): Task {
   const { request, origin, price, key } = orderOf(`bench:${number}`);
   const common = { request, origin, price, createdAtMs: nowMs, sends: 1, unsentTries: 0, presented: true };
   const upstreamId = `task-${number}` as UpstreamId;
-  return { revision: 3, id: taskIdOf(key), state: 'polling', ...common, acceptedAtMs: nowMs, upstreamId };
+  return { revision: 3, id: taskIdOf(key), state: 'polling', ...common, accepted: { atMs: nowMs }, upstreamId };
 }
 
 /** Starts the service of the benchmarks; with clip sizes, its tasks complete with clips. */

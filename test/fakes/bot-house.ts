@@ -333,7 +333,7 @@ export class BotHouse implements BotPorts {
     leave: async (id, by) => this.#decide(id, { kind: 'leave', by }),
     identify: async (id, _by, upstreamId) => {
       if (this.unknown.has(upstreamId)) throw errorOf('task_unknown', { retryable: false });
-      return this.#decide(id, { kind: 'identify', upstreamId, atMs: this.clock.now() });
+      return this.#decide(id, { kind: 'identify', upstreamId, how: 'entered', atMs: this.clock.now() });
     },
     want: async (id) => this.#decide(id, { kind: 'want' }),
     refetch: async (id) => this.#decide(id, { kind: 'refetch' }),

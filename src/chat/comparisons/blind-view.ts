@@ -50,7 +50,7 @@ export function blindViewOf(task: Task, seen: TaskView, isHeld: boolean): TaskVi
  * files, settings and figures that they take or send.
  */
 function blindTaskOf(task: ShownTask, isShown: boolean): ShownTask {
-  const { acceptedAtMs: _accepted, endedAtMs: _ended, clip: _clip, failure, request, ...shown } = task;
+  const { accepted: _accepted, endedAtMs: _ended, clip: _clip, failure, request, ...shown } = task;
   const { seconds, media } = request;
   return {
     ...shown,

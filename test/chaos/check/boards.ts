@@ -51,8 +51,8 @@ function replay(commits: readonly MoneyCommit[]): readonly Violation[] {
 }
 
 /** Returns the latest time in a task's record. */
-function lastMsOf({ createdAtMs, acceptedAtMs = 0, endedAtMs = 0 }: Task): number {
-  return Math.max(createdAtMs, acceptedAtMs, endedAtMs);
+function lastMsOf({ createdAtMs, accepted, endedAtMs = 0 }: Task): number {
+  return Math.max(createdAtMs, accepted?.atMs ?? 0, endedAtMs);
 }
 
 /** A shot is first sent while fewer than two of those before it are unfinished. */

@@ -36,8 +36,8 @@ function indexesOf({ tasks, ledger }: Kept): ReadonlyMap<string, ReadonlyMap<str
 }
 
 /** In the index of its state, a task is as old as its acceptance by the service, else its approval; in the others, as its order. */
-function scoreOf(name: string, { acceptedAtMs, approval, createdAtMs }: Task): number {
-  return name.startsWith('state:') ? (acceptedAtMs ?? approval?.approved?.atMs ?? createdAtMs) : createdAtMs;
+function scoreOf(name: string, { accepted, approval, createdAtMs }: Task): number {
+  return name.startsWith('state:') ? (accepted?.atMs ?? approval?.approved?.atMs ?? createdAtMs) : createdAtMs;
 }
 
 function namesOf(task: Task): readonly string[] {

@@ -44,4 +44,9 @@ describe('the record of a task', () => {
     const store = await stored(value);
     expect(await readTask(store, task.id)).toEqual(value);
   });
+
+  it('of an earlier version names the time of its acceptance differently', async () => {
+    const store = await stored({ ...task, acceptedAtMs: 1 });
+    expect(await readTask(store, task.id)).toEqual({ ...task, accepted: { atMs: 1 } });
+  });
 });

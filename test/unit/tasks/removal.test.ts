@@ -120,9 +120,9 @@ describe('a removal after any events', () => {
         expect(before.state === 'uncertain' ? before.leftBy : BOB).toBeDefined();
       }
       expect(await books(store)).toEqual(wrote);
-      const { id, state, money, sends, upstreamId, price, createdAtMs, acceptedAtMs, endedAtMs } = before;
+      const { id, state, money, sends, upstreamId, price, createdAtMs, accepted, endedAtMs } = before;
       expect(task).toMatchObject({ id, state, money, sends, price, createdAtMs });
-      expect([task.upstreamId, task.acceptedAtMs, task.endedAtMs]).toEqual([upstreamId, acceptedAtMs, endedAtMs]);
+      expect([task.upstreamId, task.accepted, task.endedAtMs]).toEqual([upstreamId, accepted, endedAtMs]);
       expect(isTask(await store.keyv('tasks').get(id), id)).toBe(true);
       expect(await repository.get(id)).toEqual(task);
       expect([...(await tasksOfPerson(store, { platform: 'fake', team: 'T1', user: 'ada' }))]).toEqual(

@@ -312,7 +312,7 @@ describe('a task that the service does not know', () => {
     const again = lived(disowned, EVENTS.resubmit);
     expect(again).toMatchObject({ state: 'claimed', sends: 1 });
     expect(again).not.toHaveProperty('upstreamId');
-    expect(again).not.toHaveProperty('acceptedAtMs');
+    expect(again).not.toHaveProperty('accepted');
     expect(isFollowedQuietly(lived(again, EVENTS.cancel))).toBe(false);
   });
 });

@@ -477,6 +477,15 @@ describe('other buttons', () => {
   });
 
   it.each([
+    ['listed', 'its answer was lost, and I found it in the service’s list'],
+    ['entered', 'its ID was entered by a person'],
+  ] as const)('says how a task of an unknown id was %s', async (how, words) => {
+    const upstreamId = 'up:1' as UpstreamId;
+    const { task, press } = await seeded(send, lost, { kind: 'identify', upstreamId, how, atMs: NOON_MS });
+    expect(replyText(await press(ada(), `details:${task.id}`))).toContain(` · ${words} 2026-11-20T12:00\n`);
+  });
+
+  it.each([
     '',
     'paint:x',
     'retry:',
