@@ -319,6 +319,8 @@ export function fingerprintOf(view: CardView, { showsState }: Pick<PlatformLimit
     ahead,
     retry,
     review,
+    // Sought, and what that found.
+    task.failure?.search && (task.failure.search.result ?? true),
   ];
   // Of the notes, the key has no text.
   const notes = earlierNotes?.notes.map(({ text }) => text.length) ?? [];

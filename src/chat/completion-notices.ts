@@ -3,6 +3,7 @@ import { declinedOf, type TaskSet } from '../orders/index.ts';
 import {
   comparisonOf,
   isBlind,
+  isSought,
   type Phase,
   phaseAtEnd,
   pseudonymsIn,
@@ -128,7 +129,10 @@ export class CompletionNotices {
       // The clips of a comparison may have appeared without those that are late.
       const isLateLeft = isComparison && (await comparisons.records.get(place.id)) !== undefined;
       const settled = await Promise.all(
-        members.map(async (one) => one.id === task.id || (isLateLeft && !isSettled(one)) || this.#isShown(one)),
+        members.map(
+          async (one) =>
+            (one.id === task.id && !isSought(one)) || (isLateLeft && !isSettled(one)) || this.#isShown(one),
+        ),
       );
       if (settled.includes(false)) return true;
       // No one waits for a set that was cancelled or withdrawn.
@@ -299,7 +303,7 @@ function noticeOf(
 /** Returns the phase to notify of a task in the outbox; `null`: its message suffices. */
 export function endPhaseOf(task: Task): EndNotice['phase'] | null {
   const phase = phaseAtEnd(task);
-  if (task.declined?.how === 'withdrawn') return null;
+  if (task.declined?.how === 'withdrawn' || isSought(task)) return null;
   if (phase === 'uncertain' && task.upstreamId !== undefined) return 'disowned';
   return hasNotice(phase) ? phase : null;
 }

@@ -1,14 +1,13 @@
 import { collection, type Job, type Store } from '../engine/index.ts';
-import { readEntries, stateIndex, type Task, type TaskId } from '../tasks/index.ts';
+import { isSought, readEntries, type SearchResult, stateIndex, type Task, type TaskId } from '../tasks/index.ts';
 import type { UpstreamId } from '../videos/index.ts';
 import { scheduleNext } from './next-job.ts';
 import type { TaskObserver } from './repository.ts';
 import type { SubmitterOptions } from './submit.ts';
 import type { ServiceKey } from './upstream-ids.ts';
 
-/** Time from its POST for which a task is looked for; it may be in a list for longer. */
-const SOUGHT_MS = 10 * 60_000;
-const DOUBTED_MS = 3 * SOUGHT_MS;
+/** Time for which a lost POST is remembered. */
+const DOUBTED_MS = 30 * 60_000;
 /** Most by which the service's clock may be off. */
 const SKEW_MS = 10_000;
 const MAX_TASKS = 1_000;
@@ -23,7 +22,11 @@ type LostCreatesDeps = Deps & {
 interface Lost extends Pick<Task, 'id' | 'request'> {
   readonly key: string;
   readonly atMs: number;
+  readonly untilMs: number;
 }
+
+/** What a list has of an order; `only`: the one task that it can be. */
+type Finding = { readonly result: SearchResult; readonly only?: UpstreamId };
 
 /** Other POST that may have made a task of a list; `atMs` is `null` where its time is unknown. */
 type Rival = { readonly service: string; readonly atMs: number | null };
@@ -39,7 +42,8 @@ const lostPosts = collection<string, Rival>({
 /**
  * Looks for uncertain tasks in the lists of their services. An order takes a task of the list that was made while its POST was
  * on its way and says the same of itself, if that is the only one, nobody's, and was so at the look before, as a list may be
- * late; and if no other POST of ours was lost at about that time. Anything else is for a user; nothing is ever sent again.
+ * late; and if no other POST of ours was lost at about that time. Anything else is for a user, who is asked once the search is
+ * over; nothing is ever sent again.
  */
 export class LostCreates {
   readonly job: Job = { name: 'lost_creates', everyMs: 20_000, leaseMs: 60_000, run: () => this.#run() };
@@ -49,14 +53,14 @@ export class LostCreates {
 
   /** Notes what was lost. @returns what is to be looked for */
   readonly #note = async (task: Task): Promise<Lost | null> => {
-    const { id, state, sends, request, turnAtMs: atMs, failure, cancelledBy, leftBy } = task;
+    const { id, state, sends, request, turnAtMs: atMs, failure } = task;
     if (state !== 'uncertain' || failure?.code !== 'lost_answer') return null;
     const { store } = this.#deps;
     const key = `${id}:${sends}`;
     if ((await lostPosts.get(store, key)) === undefined)
       await lostPosts.set(store, key, this.#rivalOf(task, atMs), DOUBTED_MS);
-    const isDecided = cancelledBy !== undefined || leftBy !== undefined;
-    return isDecided || atMs === undefined ? null : { key, id, request, atMs };
+    const { untilMs } = failure.search ?? {};
+    return !isSought(task) || untilMs === undefined || atMs === undefined ? null : { key, id, request, atMs, untilMs };
   };
   readonly observer: TaskObserver = {
     changed: (task) =>
@@ -70,24 +74,24 @@ export class LostCreates {
   }
 
   async #run(): Promise<void> {
-    const { clock, createTimeoutMs } = this.#deps;
-    const found = new Map<Lost, UpstreamId>();
-    for (const lost of (await this.#lost()).filter(({ atMs }) => clock.now() - atMs < SOUGHT_MS)) {
-      const id = await this.#onlyOne(lost);
-      if (id !== undefined) found.set(lost, id);
-    }
+    const { repository, clock, createTimeoutMs } = this.#deps;
+    const found = new Map<Lost, Finding>();
+    for (const lost of await this.#lost()) found.set(lost, await this.#find(lost));
     // What was begun before the lists were read is by now being sent, known by its id, or lost as well.
     const sending = (await this.#tasksIn('sending')).map((task) => this.#rivalOf(task, task.lease?.atMs));
     await this.#lost();
     const doubted = await this.#doubted();
     const candidates = new Map<TaskId, UpstreamId>();
-    for (const [{ key, id, atMs }, upstreamId] of found) {
+    for (const [{ key, id, atMs, untilMs }, { result, only }] of found) {
+      const nowMs = clock.now();
+      if (nowMs >= untilMs) await repository.record(id, { kind: 'sought', result, atMs: nowMs });
+      if (nowMs >= untilMs || only === undefined) continue;
       const own = doubted.get(key);
       const isRival = (one: Rival): boolean => one !== own && one.service === own?.service;
       const isNear = (one: Rival): boolean => Math.abs((one.atMs ?? atMs) - atMs) < createTimeoutMs + 2 * SKEW_MS;
       if ([...sending, ...doubted.values()].some((one) => isRival(one) && isNear(one))) continue;
-      candidates.set(id, upstreamId);
-      if (this.#candidates.get(id) === upstreamId) await this.#take(id, upstreamId);
+      candidates.set(id, only);
+      if (this.#candidates.get(id) === only) await this.#take(id, only);
     }
     this.#candidates = candidates;
   }
@@ -102,7 +106,7 @@ export class LostCreates {
     return readEntries(store, await store.scan(stateIndex(state), { limit: MAX_TASKS }));
   }
 
-  /** Returns what was lost and waits for a decision. */
+  /** Returns what was lost and is looked for. */
   async #lost(): Promise<readonly Lost[]> {
     const noted = await Promise.all((await this.#tasksIn('uncertain')).map(this.#note));
     return noted.filter((one) => one !== null);
@@ -114,17 +118,18 @@ export class LostCreates {
     return { service, atMs: atMs ?? (clock.now() - createdAtMs > DOUBTED_MS ? createdAtMs : null) };
   }
 
-  /** Returns the only task of the service's list that can be an order's; undefined: there is none, several, or no list. */
-  async #onlyOne({ id, request, atMs }: Lost): Promise<UpstreamId | undefined> {
+  async #find({ id, request, atMs }: Lost): Promise<Finding> {
     const { videos, repository, createTimeoutMs, logger } = this.#deps;
     try {
       const listed = await videos.of(request).list(request, atMs - SKEW_MS, atMs + createTimeoutMs + SKEW_MS);
-      const holders = await Promise.all((listed ?? []).map((one) => repository.holderOf(one.id, request)));
-      const [only, ...others] = (listed ?? []).filter((_, at) => holders[at] === undefined);
-      return only?.isSame === true && others.length === 0 ? only.id : undefined;
+      if (listed === null) return { result: 'unread' };
+      const holders = await Promise.all(listed.map((one) => repository.holderOf(one.id, request)));
+      const [only, ...others] = listed.filter((_, at) => holders[at] === undefined);
+      if (only === undefined) return { result: 'none' };
+      return { result: 'alike', ...(only.isSame && others.length === 0 ? { only: only.id } : {}) };
     } catch (err) {
       logger.warn({ event: 'list_failed', task: id, err }, 'failed to read the list of a video service');
-      return undefined;
+      return { result: 'unread' };
     }
   }
 

@@ -128,7 +128,8 @@ export class Submitter {
       { event: 'create_interrupted', task: id },
       'a replica died during a create, unknown whether the service accepted it',
     );
-    await repository.record(id, lostOf(attemptOf(task)));
+    const isListed = this.#serviceOf(task)?.canList(task.request) === true;
+    await repository.record(id, { ...lostOf(attemptOf(task)), isListed });
     return null;
   }
 
@@ -164,18 +165,19 @@ export class Submitter {
     // Before anything is recorded: the pause is about every task, whatever became of this one.
     if (answer.kind !== 'accepted') pauseIfAsked(queue, serviceQueue('send', task.request), answer.error);
     const outcome = this.#withPause(task.request, answer);
-    const event = eventOf(outcome, of, clock.now());
+    const ended = eventOf(outcome, of, clock.now());
+    const event = ended.kind === 'lost' ? { ...ended, isListed: service.canList(task.request) } : ended;
     if (event.kind === 'accepted' || event.kind === 'lost') this.#posted.set(id, event);
-    const ended = await this.#recordWithRetries(begun.task, event);
+    const recorded = await this.#recordWithRetries(begun.task, event);
     if (outcome.kind === 'unsent' || outcome.kind === 'refused') this.#posted.delete(id);
-    if (ended === undefined) {
+    if (recorded === undefined) {
       logger.error(
         { event: 'submitted_task_lost', task: id, taskEvent: loggable(event) },
         'the store has lost a task whose create has ended',
       );
       return null;
     }
-    return this.#afterwards(ended, outcome);
+    return this.#afterwards(recorded, outcome);
   }
 
   /** Returns the service of an order; `null` where it is not configured any more: the order waits for it, and its card says so. */

@@ -30,10 +30,23 @@ export function acceptedLate(task: Task, event: EventOf<'accepted'>): Task | nul
   return acceptedThere(without(withoutDoubt(task), 'endedAtMs'), event);
 }
 
+/** Time from its POST for which a task is looked for; it may be in a list for longer. */
+const SEARCH_MS = 10 * 60_000;
+
 /** Applies a lost response: unknown whether the service has it. */
-export function lostThere(task: Task, { of, failure }: EventOf<'lost'>): Task {
-  const { atMs } = task.lease ?? {};
-  return { ...sent(task, of), state: 'uncertain', failure, ...(atMs === undefined ? {} : { turnAtMs: atMs }) };
+export function lostThere(task: Task, { of, failure, isListed = false }: EventOf<'lost'>): Task {
+  const { lease, cancelledBy } = task;
+  const lost = { ...sent(task, of), state: 'uncertain' as const, failure };
+  if (lease === undefined) return lost;
+  const search = { untilMs: lease.atMs + SEARCH_MS };
+  const mayBeFound = isListed && cancelledBy === undefined;
+  return { ...lost, turnAtMs: lease.atMs, failure: mayBeFound ? { ...failure, search } : failure };
+}
+
+/** Returns whether an uncertain task is being looked for in the list of its service: nobody has to decide on it yet. */
+export function isSought({ state, leftBy, failure }: Pick<Task, 'state' | 'leftBy' | 'failure'>): boolean {
+  const { search } = failure ?? {};
+  return state === 'uncertain' && leftBy === undefined && search !== undefined && search.result === undefined;
 }
 
 /** Counts an attempt as sent, even if the record lacked it. */

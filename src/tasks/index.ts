@@ -7,7 +7,7 @@ export {
   type Declined,
   isExpired,
 } from './approval.ts';
-export { attemptOf, isBehind } from './attempt.ts';
+export { attemptOf, isBehind, isSought } from './attempt.ts';
 export { comparisonOf, isBlind, labelAt, WAITS_FOR_OTHERS_MS } from './blind.ts';
 export { awaitsFrame, boughtState, type Dropped, type ShotEnd } from './chain.ts';
 export { DurationEstimates, type UsualDuration } from './duration-estimates.ts';
@@ -102,6 +102,7 @@ export {
   type Person,
   type Phase,
   type Price,
+  type SearchResult,
   type SetKind,
   type SetPlace,
   sinceMs,

@@ -4,6 +4,7 @@ import {
   acceptedLate,
   acceptedThere,
   isBehind,
+  isSought,
   lostThere,
   refusedThere,
   takenBack,
@@ -71,6 +72,7 @@ interface StateRow {
  * | `uncertain` | accepted    | `polling`   | the id arrived late                                               |
  * | `uncertain` | unsent      | `claimed`   | a sender with an expired lease reports it; not once dismissed     |
  * | `uncertain` | refused     | `rejected`  | likewise, a refusal by the service                                |
+ * | `uncertain` | sought      | `uncertain` | the list of the service was searched in vain: a user decides      |
  * | `uncertain` | identify    | `polling`   | the id was found; an earlier cancellation is dropped              |
  * | `uncertain` | resubmit    | `claimed`   | by a user, likewise; the doubtful submission stays in the ledger  |
  * | `uncertain` | leave       | `uncertain` | dismissed: closed                                                 |
@@ -183,6 +185,7 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
       refused: (task, event) => refusedThere(withoutDoubt(task), event),
       unsent: (task, event) => (task.leftBy === undefined ? takenBack(withoutDoubt(task), event) : null),
       identify: (task, { upstreamId, how, atMs }) => toPolled(wantedAgain(task), upstreamId, { atMs, how }),
+      sought: soughtInVain,
       resubmit: resubmitted,
       leave: (task, { by }) => (task.leftBy === undefined ? { ...task, leftBy: by } : null),
     },
@@ -300,6 +303,13 @@ function resubmitted(task: Task, { afterSends, purchase }: EventOf<'resubmit'>):
   return money === null
     ? null
     : { ...without(wantedAgain(task), 'busyTries'), state: 'claimed', unsentTries: 0, money };
+}
+
+/** Applies the end of the search, once it is over. */
+function soughtInVain(task: Task, { result, atMs }: EventOf<'sought'>): Task | null {
+  const { failure } = task;
+  if (failure?.search === undefined || !isSought(task) || atMs < failure.search.untilMs) return null;
+  return { ...task, failure: { ...failure, search: { ...failure.search, result } } };
 }
 
 function reminded(task: Task, { atMs }: EventOf<'remind'>): Task | null {

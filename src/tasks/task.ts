@@ -148,14 +148,18 @@ export interface Failure {
   readonly words: string | null;
   /** Whether the service bills the failed task all the same, by its own word or by the catalog's. Absent: unknown; it is taken for refunded. */
   readonly isBilled?: boolean;
+  /**
+   * Search for a task whose answer was lost, in the list of its service until that time; no result: it goes on. Absent: there
+   * is no list, or a user had cancelled the task.
+   */
+  readonly search?: { readonly untilMs: number; readonly result?: SearchResult };
 }
 
-/** How the service's id of a task became known. */
-interface Acceptance {
-  readonly atMs: number;
-  /** Where the answer to its POST did not say it: found in the list of its service, or entered by a user. Absent: it did. */
-  readonly how?: 'listed' | 'entered';
-}
+/** How a search ended; `alike`: tasks of the list may be this one, and none has to be. */
+export type SearchResult = 'none' | 'alike' | 'unread';
+
+/** How an id became known that the answer to its POST did not say: in the list of its service, or from a user. */
+type Found = 'listed' | 'entered';
 
 /**
  * The record of one task: its intent, proof and history. Written by the task repository alone, each time with the next
@@ -180,7 +184,7 @@ export interface Task extends Versioned {
   /** Process that is `sending` it: no other process changes the task while that one is alive. */
   readonly lease?: { readonly owner: string; readonly atMs: number };
   /** When and how its id became known; elapsed time counts from `createdAtMs`. */
-  readonly accepted?: Acceptance;
+  readonly accepted?: { readonly atMs: number; readonly how?: Found };
   /** Time from which the service makes it, by its own answers: acceptance, last report as queued; `uncertain`: of its POST. */
   readonly turnAtMs?: number;
   readonly upstreamId?: UpstreamId;
@@ -259,8 +263,10 @@ export type TaskEvent =
   | { readonly kind: 'unsent'; readonly of?: Attempt; readonly isBusy?: boolean; readonly atMs: number }
   /** Nothing exists at the service, and another attempt would not change that. */
   | { readonly kind: 'refused'; readonly of?: Attempt; readonly failure: Failure; readonly atMs: number }
-  /** The response to the POST was lost, or its sender died. */
-  | { readonly kind: 'lost'; readonly of?: Attempt; readonly failure: Failure }
+  /** The response to the POST was lost, or its sender died. `isListed`: the service has a list in which it may be. */
+  | { readonly kind: 'lost'; readonly of?: Attempt; readonly failure: Failure; readonly isListed?: boolean }
+  /** The search in that list has ended without it. */
+  | { readonly kind: 'sought'; readonly result: SearchResult; readonly atMs: number }
   /** The service has reported for so long that it does not know it that a user has to look for it. */
   | { readonly kind: 'disowned'; readonly failure: Failure }
   /** The service finished the clip, for `cost`; it was last reported as queued at `queuedAtMs`. */
@@ -276,12 +282,7 @@ export type TaskEvent =
   /** A user cancelled it. */
   | { readonly kind: 'cancel'; readonly by: Person; readonly atMs: number }
   /** The id was found: in the list of the service, or else by a user, in its console. */
-  | {
-      readonly kind: 'identify';
-      readonly upstreamId: UpstreamId;
-      readonly how: NonNullable<Acceptance['how']>;
-      readonly atMs: number;
-    }
+  | { readonly kind: 'identify'; readonly upstreamId: UpstreamId; readonly how: Found; readonly atMs: number }
   /**
    * A user submits it again, accepting that it may be billed twice, as a purchase of its own; counts only after exactly
    * that many sends.

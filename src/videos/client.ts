@@ -11,7 +11,7 @@ import { isModeration, isOutage, says } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
 import { ExchangeError, exchange, noAnswer, TOKEN, type Wire } from './exchange.ts';
 import { type Answer, type FailureParts, failure, jsonOf, reasonOf, retryAfterMs, scrubber } from './failures.ts';
-import { idOf } from './model.ts';
+import { idOf, type Model } from './model.ts';
 import { isKept } from './references/addresses.ts';
 import type { VideoRequest } from './request.ts';
 import type { CreateOptions, CreateOutcome, UpstreamId, UpstreamTask, VideoService } from './service.ts';
@@ -76,6 +76,7 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
   return {
     create: (request, sending) => create(wire, request, sending),
     retrieve: async (id, signal) => retrieve(wire, leading(wire, id), signal),
+    canList: (request) => listedModel(wire, request) !== null,
     list: (request, fromMs, untilMs) => list(wire, request, fromMs, untilMs),
     cancel: async (id, mayStillSend) => cancel(wire, leading(wire, id), mayStillSend),
     download: async (id, path, signal) => download(wire, { id: leading(wire, id), path, signal }),
@@ -337,18 +338,24 @@ async function retrieve(wire: Wire, id: UpstreamId, signal?: AbortSignal): Promi
 /** Most pages of a list of tasks. */
 const MAX_PAGES = 50;
 
+/** Returns the model of a request whose tasks are listed; `null` where they are not. */
+function listedModel({ catalog, dialect }: Wire, request: VideoRequest): Model | null {
+  const checked = checkAgain(catalog(), request);
+  return checked.ok && typeof dialect.list?.path(1, checked.model) === 'string' ? checked.model : null;
+}
+
 /** Reads the whole list of a service: its order is not documented. */
 async function list(wire: Wire, request: VideoRequest, fromMs: number, untilMs: number) {
-  const checked = checkAgain(wire.catalog(), request);
+  const model = listedModel(wire, request);
   const { list: pages } = wire.dialect;
-  if (pages === undefined || !checked.ok || pages.path(1, checked.model) === null) return null;
+  if (pages === undefined || model === null) return null;
   const { seconds, aspectRatio, resolution } = request;
-  const wanted = { model: idOf(checked.model), seconds, aspectRatio, resolution, sound: checked.model.sound };
+  const wanted = { model: idOf(model), seconds, aspectRatio, resolution, sound: model.sound };
   const all = ['model', 'seconds', 'aspectRatio', 'resolution', 'sound'] as const;
   const facts = all.filter((fact) => wanted[fact] !== undefined);
   const found = new Map<string, { readonly id: UpstreamId; readonly isSame: boolean }>();
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await look(wire, pages.path(page, checked.model) ?? '', undefined);
+    const answer = await look(wire, pages.path(page, model) ?? '', undefined);
     const tasks = answer.status === 200 ? pages.decode(jsonOf(answer)) : null;
     if (tasks === null) throw refusal(wire, answer);
     if (tasks.length === 0) return [...found.values()];

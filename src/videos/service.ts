@@ -91,6 +91,8 @@ export interface VideoService {
    *   `unauthorised`, `rate_limited`, `unavailable`, `timed_out`, `bad_answer`.
    */
   retrieve(id: UpstreamId, signal?: AbortSignal): Promise<UpstreamTask>;
+  /** Returns whether the service lists the tasks of a request's model. */
+  canList(of: VideoRequest): boolean;
   /**
    * Lists the tasks that the service took between two times, in milliseconds since the Unix epoch by its own clock, and that
    * differ from a request in nothing that the list says of them; `isSame`: it says all of it. `null`: it lists none.

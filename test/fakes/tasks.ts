@@ -106,6 +106,7 @@ export const EVENTS = {
   vanished: { kind: 'vanished', revision: 5, failure: { code: 'gone', words: null } },
   cancel: { kind: 'cancel', by: BOB, atMs: NOON_MS + 2_000 },
   identify: { kind: 'identify', upstreamId: UPSTREAM, how: 'entered', atMs: NOON_MS + 3_000 },
+  sought: { kind: 'sought', result: 'none', atMs: NOON_MS + 600_000 },
   resubmit: { kind: 'resubmit', afterSends: 1, purchase: PURCHASE },
   book: { kind: 'book', send: 1, as: 'settled' },
   leave: { kind: 'leave', by: BOB },

@@ -77,6 +77,13 @@ export class ScriptedVideos implements VideoService, VideoServices {
 
   /** Scripts the lists of tasks that agree with a request; initially the service has none. */
   listed: (request: VideoRequest, fromMs: number, untilMs: number) => readonly string[] | null = () => null;
+  /** It lists its tasks, whatever the list of a request has. */
+  hasList = false;
+
+  canList(): boolean {
+    return this.hasList;
+  }
+
   /** Its lists say all that is wanted of a task. */
   saysAll = true;
   lists = 0;

@@ -6,7 +6,7 @@ import {
   type SetView,
   type TaskView,
 } from '#src/chat/index.ts';
-import { formatPrice, type Phase, type SetKind, typedPrompt } from '#src/tasks/index.ts';
+import { formatPrice, isSought, type Phase, type SetKind, typedPrompt } from '#src/tasks/index.ts';
 import { button } from '../../ui/buttons.ts';
 import {
   type Card,
@@ -132,7 +132,7 @@ export function shotNumbers(numbers: readonly number[]): string {
 /** Shortens the lines of a task to what its set's card has to say; what is to be decided is said in its own message. */
 function stateOf({ phase, task }: TaskView, lines: readonly Line[]): Line {
   if (task.removal !== undefined && phase === 'done') return ['Done, and removed since'];
-  if (phase === 'uncertain') return ['Not confirmed: it needs a decision'];
+  if (phase === 'uncertain') return [`Not confirmed: ${isSought(task) ? 'I’m looking for it' : 'it needs a decision'}`];
   if (phase === 'lost') return ['Finished, but I couldn’t fetch it'];
   const [first = [], ...rest] = lines;
   return phase === 'failed' || phase === 'refused'

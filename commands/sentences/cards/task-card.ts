@@ -19,6 +19,7 @@ import {
   type Person,
   type Price,
   type RemovalReason,
+  type SearchResult,
   type SetKind,
   type SetPlace,
   type TaskId,
@@ -296,8 +297,21 @@ function uncertainLines({ task }: TaskView): readonly Line[] {
   }
   if (task.failure?.code === 'task_unknown') return disownedLines(task);
   if (task.failure?.code === 'id_taken') return sharedIdLines(task);
-  return [unconfirmedLine(atStake(task)), waysOut('Does the service’s console show it?', 'If not,')];
+  const { search } = task.failure ?? {};
+  const unconfirmed = unconfirmedLine(atStake(task));
+  const ways = waysOut('Does the service’s console show it?', 'If not,');
+  if (search === undefined) return [unconfirmed, ways];
+  if (search.result !== undefined) return [unconfirmed, [SEARCHED[search.result]], ways];
+  const looking = 'I’m looking for it in the service’s list. If I don’t find it there, I’ll ask you what to do ';
+  return [unconfirmed, [looking, { timeMs: search.untilMs }, '.']];
 }
+
+/** What the search for an unconfirmed request in the list of its service has found. */
+const SEARCHED: Readonly<Record<SearchResult, string>> = {
+  none: 'I didn’t find it in the service’s list.',
+  alike: 'The service’s list has requests like it, and I can’t tell whether one of them is this one.',
+  unread: 'I couldn’t look for it in the service’s list.',
+};
 
 /** Lists the remedies for an unconfirmed request, as answers to a question about the service's console. */
 function waysOut(question: string, without: string): Line {

@@ -1,5 +1,5 @@
 import { declinedOf } from '../../orders/index.ts';
-import { type Phase, phaseAtEnd, type SetPlace, type Task, type TaskId, total } from '../../tasks/index.ts';
+import { isSought, type Phase, phaseAtEnd, type SetPlace, type Task, type TaskId, total } from '../../tasks/index.ts';
 import { type BoardCut, type ButtonAction, isPending, type SetMember, type SetView, type TaskView } from '../view.ts';
 
 /** Returns the id of a set's card, in the place of a task's: no task has it. */
@@ -14,7 +14,7 @@ export function setOfCard(id: TaskId): TaskId | null {
 
 export function isSettled(task: Task): boolean {
   const phase = phaseAtEnd(task);
-  return phase !== 'requested' && !isPending(phase);
+  return phase !== 'requested' && !isPending(phase) && !isSought(task);
 }
 
 /** Phases in the order in which they determine that of a set: the first one that a task is in. */

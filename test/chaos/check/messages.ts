@@ -1,4 +1,5 @@
 import { hasOwnMessage } from '#src/chat/sets/set-cards.ts';
+import { isSought } from '#src/tasks/attempt.ts';
 import { comparisonOf, isBlind } from '#src/tasks/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
@@ -164,7 +165,8 @@ function wrongMentions(task: Task, own: string, messages: readonly Shown[]): rea
 }
 
 /** End that the requester must be notified of; `null` if none is required. */
-function lastEndOf({ state, clip, sends, upstreamId, declined }: Task): string | null {
+function lastEndOf(task: Task): string | null {
+  const { state, clip, sends, upstreamId, declined } = task;
   switch (state) {
     case 'completed':
       return `${clip === undefined ? 'lost' : 'done'}:${sends}`;
@@ -175,6 +177,7 @@ function lastEndOf({ state, clip, sends, upstreamId, declined }: Task): string |
     case 'declined':
       return declined?.how === 'withdrawn' ? null : `declined:${sends}`;
     case 'uncertain':
+      if (isSought(task)) return null;
       return `${upstreamId === undefined ? 'uncertain' : 'disowned'}:${sends}`;
     case 'requested':
     case 'waiting':

@@ -5,7 +5,7 @@ import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { FlakyStore, writesTask } from '#test/fakes/flaky-store.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { platformError } from '#test/fakes/platform.ts';
-import { ADA, BOB, CLIP, EVENTS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
+import { ADA, BOB, CLIP, EVENTS, NOON_MS, newTask, originOf, requestedTask } from '#test/fakes/tasks.ts';
 import { errorOf } from '#test/fakes/videos.ts';
 
 const NAME = `red-fox-running-snow-${newTask().id.slice(0, 4)}.mp4`;
@@ -453,6 +453,22 @@ describe('completion notices', () => {
     await house.happen(id, EVENTS.resubmit, EVENTS.send, EVENTS.lost);
     await house.pass(10_000);
     expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`, `end:${id}:uncertain:2`]);
+  });
+
+  it('mention the requester of a lost request once the search for it is over, and not before', async () => {
+    const house = new ChatHouse();
+    const id = await house.task({}, EVENTS.send, { ...EVENTS.lost, isListed: true });
+    await house.pass(10_000);
+    expect(house.platform.view).toMatchObject({
+      phase: 'uncertain',
+      task: { failure: { search: { untilMs: NOON_MS + 600_000 } } },
+    });
+    expect(house.platform.notices).toEqual([]);
+    expect(await house.record(id)).toMatchObject({ presented: true });
+    await house.happen(id, EVENTS.sought);
+    await house.pass(10_000);
+    expect(house.platform.view).toMatchObject({ task: { failure: { search: { result: 'none' } } } });
+    expect(house.platform.notices.map(({ key }) => key)).toEqual([`end:${id}:uncertain:1`]);
   });
 
   it('mention the requester of a task unknown to the service, even after a lost response', async () => {

@@ -19,6 +19,7 @@ const lost = () => ({ kind: 'lost', error: errorOf('lost_answer', { retryable: f
 /** An app with orders whose answers were lost, one after the other. */
 async function uncertain({ count = 1, apartMs = 0 } = {}) {
   const house = new TaskHouse().start();
+  house.videos.hasList = true;
   house.videos.willCreate(...Array.from({ length: count }, () => lost));
   house.videos.willRetrieve(() => status('in_progress'));
   const ids: TaskId[] = [];
@@ -41,7 +42,8 @@ it('an order takes the one task of the list that agrees with it, at the second l
   const { house, id, look } = await uncertain();
   house.videos.listed = () => ['up-lost'];
   expect(await look(1)).toMatchObject([{ state: 'uncertain' }]);
-  expect(await look(1)).toMatchObject([{ state: 'polling', upstreamId: 'up-lost', sends: 1 }]);
+  const accepted = { atMs: NOON_MS + 20_000, how: 'listed' };
+  expect(await look(1)).toMatchObject([{ state: 'polling', upstreamId: 'up-lost', sends: 1, accepted }]);
   house.videos.willRetrieve(() => status('completed'));
   await house.pass(30_000, 1_000);
   expect(await house.task(id)).toMatchObject({ state: 'completed', clip: {} });
@@ -49,7 +51,7 @@ it('an order takes the one task of the list that agrees with it, at the second l
   expect(ledgerOf(await house.task(id)).map(({ state }) => state)).toEqual(['settled']);
 });
 
-it('the list is asked for the time in which the POST was on its way, and for ten minutes', async () => {
+it('the list is asked for the time in which the POST was on its way, for ten minutes and once more', async () => {
   const { house, look } = await uncertain();
   const asked: (readonly [number, number])[] = [];
   house.videos.listed = (_request, fromMs, untilMs) => {
@@ -60,7 +62,7 @@ it('the list is asked for the time in which the POST was on its way, and for ten
   expect(asked).toEqual([[NOON_MS - 10_000, NOON_MS + 70_000]]);
   await house.pass(11 * MINUTE_MS, MINUTE_MS);
   await look(2);
-  expect(asked).toHaveLength(1);
+  expect(asked).toHaveLength(2);
 });
 
 it('a task that the list has only later is found, and another one in its place is not taken at once', async () => {
@@ -71,21 +73,64 @@ it('a task that the list has only later is found, and another one in its place i
   expect(await look(1)).toMatchObject([{ state: 'polling', upstreamId: 'up-lost' }]);
 });
 
-it.each<[string, ScriptedVideos['listed']]>([
-  ['none', () => []],
-  ['several', () => ['one', 'two']],
-  ['no list', () => null],
+it.each<[string, 'none' | 'alike' | 'unread', ScriptedVideos['listed']]>([
+  ['none', 'none', () => []],
+  ['several', 'alike', () => ['one', 'two']],
+  ['no list', 'unread', () => null],
   [
     'an error',
+    'unread',
     () => {
       throw errorOf('unavailable');
     },
   ],
-])('of %s, a user decides', async (_what, listed) => {
+])('of %s, a user decides once the search is over, and is told: %s', async (_what, result, listed) => {
   const { house, look } = await uncertain();
   house.videos.listed = listed;
-  expect(await look(5)).toMatchObject([{ state: 'uncertain', failure: { code: 'lost_answer' } }]);
+  const search = { untilMs: NOON_MS + 10 * MINUTE_MS };
+  expect((await look(5))[0]?.failure).toEqual({ code: 'lost_answer', words: null, search });
+  house.delivered.length = 0;
+  await house.pass(10 * MINUTE_MS, MINUTE_MS);
+  expect((await look(2))[0]).toMatchObject({ state: 'uncertain', failure: { search: { ...search, result } } });
+  expect(house.delivered).toHaveLength(1);
   expect(house.videos.posts).toHaveLength(1);
+});
+
+it('one that is there only when the search is over is left to a user: it was not there before', async () => {
+  const { house, look } = await uncertain();
+  await house.pass(10 * MINUTE_MS, MINUTE_MS);
+  house.videos.listed = () => ['up-lost'];
+  expect(await look(3)).toMatchObject([{ state: 'uncertain', failure: { search: { result: 'alike' } } }]);
+});
+
+it.each([
+  ['whose service has no list', false],
+  ['that a user has cancelled', true],
+] as const)('an order %s is not looked for', async (_which, isCancelled) => {
+  const house = new TaskHouse().start();
+  house.videos.hasList = isCancelled;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  house.videos.onItsWay = promise;
+  house.videos.willCreate(lost);
+  const id = await house.order();
+  if (isCancelled) await house.service.cancel(id, ADA);
+  resolve();
+  await house.pass(1_000);
+  expect(await runJob(house.lostCreates, house)).toBe(true);
+  expect((await house.task(id)).failure).toEqual({ code: 'lost_answer', words: null });
+  expect(house.videos.lists).toBe(0);
+});
+
+it('an order whose sender died is looked for, if its service still has a list', async () => {
+  const house = new TaskHouse({ exclusive: false }).start();
+  house.videos.hasList = true;
+  house.videos.onItsWay = new Promise(() => undefined);
+  const id = await house.order();
+  const next = house.another({ exclusive: false }).start();
+  next.membership.gone.add('me');
+  next.queue.schedule('send', id, NOON_MS);
+  await house.pass(0);
+  expect((await next.task(id)).failure).toMatchObject({ search: { untilMs: NOON_MS + 10 * MINUTE_MS } });
 });
 
 it('a task that does not say all that was ordered is nobody’s, and keeps others from being taken', async () => {
@@ -144,6 +189,7 @@ it.each([
   ['accounts of their own', 'each takes its task', ({ service = '' }) => service, 'polling'],
 ] as const)('of orders at two services with %s, lost at the same time, %s', async (_of, _what, serviceKey, state) => {
   const house = new TaskHouse({ serviceKey, queues: queueNamesOf(['fake'], ['one', 'two']) }).start();
+  house.videos.hasList = true;
   house.videos.willCreate(lost, lost);
   house.videos.willRetrieve(() => status('in_progress'));
   house.videos.listed = ({ service }) => [`up-${service}`];
@@ -187,6 +233,7 @@ it('what another order has, or may have while it is being sent, is not taken', a
 it('nothing is taken for an order that a user has cancelled: it might be cancelled at the service', async () => {
   const house = new TaskHouse().start();
   const { promise, resolve } = Promise.withResolvers<void>();
+  house.videos.hasList = true;
   house.videos.onItsWay = promise;
   house.videos.willCreate(lost);
   house.videos.listed = () => ['up-lost'];

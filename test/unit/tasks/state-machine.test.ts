@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { asOf } from '#src/tasks/approval.ts';
-import { attemptOf } from '#src/tasks/attempt.ts';
+import { attemptOf, isSought } from '#src/tasks/attempt.ts';
 import { ledgerOf } from '#src/tasks/indexes.ts';
 import { isEnded, isFetching, isFollowedQuietly, phaseOf, rowOf, transition } from '#src/tasks/state-machine.ts';
 import { sinceMs, type Task, type TaskEvent, type TaskState } from '#src/tasks/task.ts';
@@ -33,7 +33,7 @@ const EXAMPLES: Readonly<Record<TaskState, readonly Task[]>> = {
   waiting: [waitingTask()],
   claimed: [newTask()],
   sending: [sending],
-  uncertain: [uncertain, lived(polling, EVENTS.disowned)],
+  uncertain: [uncertain, lived(polling, EVENTS.disowned), lived(sending, { ...EVENTS.lost, isListed: true })],
   polling: [polling],
   completed: [completed, lived(completed, EVENTS.unfetchable), lived(completed, EVENTS.fetched)],
   cancelled: [
@@ -91,7 +91,7 @@ const pairs = states.flatMap((state) => kinds.map((kind) => ({ state, kind, next
 
 describe('the table in the doc comment', () => {
   it('is parsed completely', () => {
-    expect(table.size).toBe(42);
+    expect(table.size).toBe(43);
     expect([...table.keys()].filter((row) => !pairs.some(({ state, kind }) => row === `${state} ${kind}`))).toEqual([]);
   });
 
@@ -273,6 +273,21 @@ describe('uncertain', () => {
     for (const event of [EVENTS.resubmit, EVENTS.identify, EVENTS.accepted]) {
       expect(lived(left, event)).not.toHaveProperty('leftBy');
     }
+  });
+
+  it('is looked for until the time of its search, unless it is decided on, and for each submission anew', () => {
+    const lost = { ...EVENTS.lost, isListed: true };
+    const sought = lived(sending, lost);
+    expect(isSought(sought)).toBe(true);
+    expect(transition(sought, { ...EVENTS.sought, atMs: EVENTS.sought.atMs - 1 })).toBeNull();
+    const over = lived(sought, EVENTS.sought);
+    expect(over).toMatchObject({ state: 'uncertain', failure: { search: { result: 'none' } }, presented: false });
+    expect(isSought(over)).toBe(false);
+    expect(transition(over, EVENTS.sought)).toBeNull();
+    expect(isSought(lived(over, EVENTS.resubmit, EVENTS.send, lost))).toBe(true);
+    expect(transition(lived(sought, EVENTS.leave), EVENTS.sought)).toBeNull();
+    expect(isSought(lived(sending, EVENTS.cancel, lost))).toBe(false);
+    expect(transition(lived(sending, EVENTS.lost), EVENTS.sought)).toBeNull();
   });
 
   it('drops a cancellation when a user wants it after all', () => {

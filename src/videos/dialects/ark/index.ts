@@ -74,9 +74,11 @@ export const ARK: Dialect = {
     content: (id) => `${PATH}/${encodeURIComponent(id)}`,
   },
   list: {
-    // Of the last 7 days. Which tasks of another tier it has is not documented.
-    path: (page, { parameters = {} }) =>
-      parameters['service_tier'] === undefined ? `${PATH}?page_num=${page}&page_size=100` : null,
+    // Of the last 7 days. Which tasks of another tier it has is not documented, and those of an endpoint are under its model.
+    path: (page, model) =>
+      model.parameters?.['service_tier'] === undefined && !idOf(model).startsWith('ep-')
+        ? `${PATH}?page_num=${page}&page_size=100`
+        : null,
     decode: decodeList,
   },
   // The same call deletes the record of a task that has ended.

@@ -179,6 +179,18 @@ describe('a set', () => {
     expect(text(house)).toMatch(/Take 2 · Done/);
   });
 
+  it('asks for no decision on a task that is still looked for', async () => {
+    const { house, ids } = await withSet(2);
+    const [first, second] = ids as [TaskId, TaskId];
+    await house.happen(first, ...done(house));
+    await house.happen(second, EVENTS.send, { ...EVENTS.lost, isListed: true });
+    expect(text(house)).toContain('Take 2 · Not confirmed: I’m looking for it');
+    expect(notices(house)).toEqual([]);
+    await house.happen(second, EVENTS.sought);
+    expect(text(house)).toContain('Take 2 · Not confirmed: it needs a decision');
+    expect(notices(house)).toEqual([expect.stringContaining('take 2 needs a decision')]);
+  });
+
   it('shows the end of a task that had a message of its own for a decision there, too', async () => {
     const { house, ids } = await withSet(2);
     const [first, second] = ids as [TaskId, TaskId];

@@ -361,6 +361,7 @@ describe('the list of tasks', () => {
       const url = `${service.api.baseUrl}/api/v3${path}`;
       expect((await fetch(url, { ...init, body: JSON.stringify({ ...Object(body), ...other }) })).status).toBe(200);
     }
+    expect(client.canList(FOX)).toBe(true);
     expect((await listed(client))?.map(({ id }) => id).toSorted()).toEqual(own);
     const pages = service.api.requests.filter(({ method }) => method === 'GET').map(({ path }) => path);
     expect(pages).toEqual([1, 2].map((page) => `/api/v3/contents/generations/tasks?page_num=${page}&page_size=100`));
@@ -388,10 +389,14 @@ describe('the list of tasks', () => {
     expect(await listed(client)).toEqual([{ id: 'cgt-1', isSame: false }]);
   });
 
-  it('is not asked for a model of another tier, whose tasks it may not have', async () => {
+  it.each([
+    ['a model of another tier, whose tasks it may not have', { parameters: { service_tier: 'flex' } }],
+    ['an endpoint, whose tasks it has under the name of its model', { id: 'ep-20261127000001-x7k2p' }],
+  ])('is not asked for %s', async (_what, changes) => {
     const service = await start();
-    const flex = CATALOG.models.map((model) => ({ ...model, parameters: { service_tier: 'flex' } }));
-    const client = clientAt(service.api.baseUrl, { catalog: () => ({ ...CATALOG, models: flex }) });
+    const models = CATALOG.models.map((model) => ({ ...model, ...changes }));
+    const client = clientAt(service.api.baseUrl, { catalog: () => ({ ...CATALOG, models }) });
+    expect(client.canList(FOX)).toBe(false);
     expect(await listed(client)).toBeNull();
     expect(service.api.requests).toEqual([]);
   });
@@ -408,7 +413,8 @@ describe('the list of tasks', () => {
 
   it('is none of a service that has no such call', async () => {
     const { baseUrl } = (await start()).api;
-    expect(await clientOf({ baseUrl, token: 'sk' }).list(FOX, 0, 1)).toBeNull();
+    const client = clientOf({ baseUrl, token: 'sk' });
+    expect([client.canList(FOX), await client.list(FOX, 0, 1)]).toEqual([false, null]);
   });
 });
 

@@ -258,6 +258,22 @@ const CASES: Readonly<Record<Phase, readonly (readonly [string, TaskViewChanges,
       `The video service didn’t confirm this request. It may be processing it and may charge up to $0.60 (sent 2 times). I won’t send it again on my own.\n${FOUND}`,
     ],
     [
+      'while it is looked for',
+      { state: 'uncertain', failure: { code: 'lost_answer', words: null, search: { untilMs: NOON_MS } } },
+      'The video service didn’t confirm this request. It may be processing it and may charge $0.30. I won’t send it again on my own.\nI’m looking for it in the service’s list. If I don’t find it there, I’ll ask you what to do 2026-11-20T12:00.',
+    ],
+    ...(
+      [
+        ['none', 'I didn’t find it in the service’s list.'],
+        ['alike', 'The service’s list has requests like it, and I can’t tell whether one of them is this one.'],
+        ['unread', 'I couldn’t look for it in the service’s list.'],
+      ] as const
+    ).map(([result, words]): [string, TaskViewChanges, string] => [
+      `after a search: ${result}`,
+      { state: 'uncertain', failure: { code: 'lost_answer', words: null, search: { untilMs: NOON_MS, result } } },
+      `The video service didn’t confirm this request. It may be processing it and may charge $0.30. I won’t send it again on my own.\n${words}\n${FOUND}`,
+    ]),
+    [
       'not known to the service',
       { state: 'uncertain', failure: { code: 'task_unknown', words: null } },
       'The video service keeps saying that it doesn’t know this task. It may have made the clip all the same and may charge $0.30. I won’t send it again on my own.\nDetails shows the ID that I asked for. Does the service’s console show another one? *Enter its ID*. None? *Send again*. Not sure? *Dismiss*.',
