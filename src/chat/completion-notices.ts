@@ -3,6 +3,7 @@ import { declinedOf, type TaskSet } from '../orders/index.ts';
 import {
   comparisonOf,
   isBlind,
+  isEnded,
   isSought,
   type Phase,
   phaseAtEnd,
@@ -134,7 +135,11 @@ export class CompletionNotices {
             (one.id === task.id && !isSought(one)) || (isLateLeft && !isSettled(one)) || this.#isShown(one),
         ),
       );
-      if (settled.includes(false)) return true;
+      const open = members.filter((_, at) => settled[at] === false);
+      const undecided = members.find(needsDecision);
+      if (open.length > 0 && undecided !== undefined && open.every((one) => awaitsDecision(one, members)))
+        await this.#askForDecision(undecided, lock);
+      if (open.length > 0) return true;
       // No one waits for a set that was cancelled or withdrawn.
       if (members.some((one) => endPhaseOf(one) !== null)) {
         const message = await sets.open(place).catch(unlessGone);
@@ -146,6 +151,16 @@ export class CompletionNotices {
       await setNotices.set(store, place, members.map(endOf));
       return true;
     });
+  }
+
+  /** Notifies the requester, once, of a decision without which a set does not go on. */
+  async #askForDecision(task: Task, lock: MessageLock): Promise<void> {
+    const phase = endPhaseOf(task);
+    const card = await this.#options.cards.get(task.id);
+    // One that neither its channel nor its requester takes has no message, and nothing to notify of.
+    if (phase === null || card === undefined) return;
+    const notice = noticeOf(task, phase, { message: card.message, handover: null });
+    await this.#notify({ of: task, lock }, notice, card.isGone !== true);
   }
 
   /** Returns whether a task has ended or needs a decision, and the chat shows that. */
@@ -272,6 +287,17 @@ export class CompletionNotices {
 function announces({ who, channel, from, by }: Subscription, { origin }: About['of']): boolean {
   if (who !== 'everyone' && who.id !== origin.user.id) return false;
   return from === undefined ? channel !== origin.channel : from === origin.channel && by.id !== origin.user.id;
+}
+
+/** Returns whether a shot waits for a person's decision on it. */
+function needsDecision(task: Task): boolean {
+  return task.state === 'uncertain' && task.cancelledBy === undefined && !isEnded(task) && !isSought(task);
+}
+
+/** Returns whether a chained shot waits for such a decision on one before it. */
+function awaitsDecision({ state, set }: Task, members: readonly Task[]): boolean {
+  const before = members.find((one) => one.set?.at === (set?.at ?? 1) - 1);
+  return state === 'waiting' && before !== undefined && (needsDecision(before) || awaitsDecision(before, members));
 }
 
 /** Returns the key of a task's end: a resubmitted task has another one. */

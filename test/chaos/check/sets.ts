@@ -1,3 +1,4 @@
+import { isSought } from '#src/tasks/attempt.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { MoneyCommit } from '../commits.ts';
@@ -48,6 +49,13 @@ function brokenCommits(commits: readonly MoneyCommit[]): readonly Violation[] {
   });
 }
 
+/** Returns whether the requester was told of the decision on an uncertain task. */
+function isToldOf({ id, state, sends }: Task, messages: readonly Shown[]): boolean {
+  const own = messages.find(({ task }) => task === id);
+  const ends = [`uncertain:${sends}`, `disowned:${sends}`];
+  return state === 'uncertain' && messages.some(({ end, replyTo }) => replyTo === own?.id && ends.includes(end ?? ''));
+}
+
 function wrongCard(tasks: readonly Task[], messages: readonly Shown[]): readonly Violation[] {
   const [first] = tasks;
   if (first?.set === undefined || tasks.some(isContentRemoved)) return [];
@@ -64,9 +72,8 @@ function wrongCard(tasks: readonly Task[], messages: readonly Shown[]): readonly
   const what = `the end of ${describe(tasks)} was told of ${notices.length} times`;
   if (notices.length > 1) return [{ name: 'doubled delivery', what }];
   if (notices.length > 0 || isSilent || isOpen) return [];
-  // A warning: the card asks for the decision on which the other shots wait, but pings nobody.
+  // The others are behind it, and it alone is told of; not while it is looked for.
   const isBehind = tasks.some(({ state }) => state === 'waiting');
-  return isBehind
-    ? [{ name: 'chain that waits for a decision, and nobody was told', what, isWarning: true }]
-    : [{ name: 'lost delivery', what }];
+  const isAsked = tasks.some((task) => isSought(task) || (isBehind && isToldOf(task, messages)));
+  return isAsked ? [] : [{ name: 'lost delivery', what }];
 }

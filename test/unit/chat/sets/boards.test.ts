@@ -79,6 +79,58 @@ it('shows a line per shot with its number, prompt, length, price and state', asy
   expect(labels(house)).toEqual(['Cancel all', 'Edit board', 'Details']);
 });
 
+/** A house with a storyboard in which shots 2 to 4 each wait for the shot before. */
+async function withChain() {
+  const house = new ChatHouse();
+  const { request } = newTask();
+  const tasks = IDS.map((id, index) => {
+    const task = newTask({ id, createdAtMs: house.clock.now(), set: { ...PLACE, at: index + 1 } });
+    return index === 0 ? task : { ...task, state: 'waiting' as const, request: { ...request, chain: {} } };
+  });
+  await house.repository.claim(tasks);
+  await house.chat.show(SET);
+  const told = () => house.platform.notices.map(({ key }) => key);
+  return { house, told };
+}
+
+it('asks for the decision for which the other shots wait, once for each submission, and tells of the end as always', async () => {
+  const { house, told } = await withChain();
+  await house.happen(FIRST, ...done(house));
+  await house.happen(SECOND, EVENTS.framed, EVENTS.send, EVENTS.lost);
+  await house.pass(10_000);
+  expect(told()).toEqual([`end:${SECOND}:uncertain:1`]);
+  const own = house.platform.messages.find(({ task }) => task === SECOND);
+  expect(house.platform.notices[0]?.replyTo).toEqual(own?.ref);
+  // Whatever is shown again meanwhile.
+  await house.happen(FIRST, EVENTS.want);
+  await house.happen(SECOND, EVENTS.resubmit, EVENTS.send, EVENTS.lost);
+  await house.pass(10_000);
+  const asked = [`end:${SECOND}:uncertain:1`, `end:${SECOND}:uncertain:2`];
+  expect(told()).toEqual(asked);
+  await house.happen(SECOND, EVENTS.leave);
+  for (const id of [THIRD, FOURTH]) await house.happen(id, EVENTS.drop);
+  await house.pass(10_000);
+  expect(told()).toEqual([...asked, `end:${setCardId(SET)}:done:1`]);
+});
+
+it('asks for no decision while another shot is made, or the unconfirmed one is looked for', async () => {
+  const { house, told } = await withChain();
+  await house.happen(FIRST, EVENTS.send, { ...EVENTS.lost, isListed: true });
+  await house.pass(10_000);
+  expect(told()).toEqual([]);
+  await house.happen(FIRST, EVENTS.sought);
+  await house.pass(10_000);
+  expect(told()).toEqual([`end:${FIRST}:uncertain:1`]);
+  await house.happen(THIRD, EVENTS.framed, EVENTS.send);
+  await house.happen(FIRST, EVENTS.resubmit, EVENTS.send, EVENTS.lost);
+  await house.pass(10_000);
+  expect(told()).toHaveLength(1);
+  await house.happen(THIRD, EVENTS.refused);
+  await house.happen(FOURTH, EVENTS.drop);
+  await house.pass(10_000);
+  expect(told()).toEqual([`end:${FIRST}:uncertain:1`, `end:${FIRST}:uncertain:2`]);
+});
+
 it('names what failed, offers its retry, and joins without it only by name', async () => {
   const house = await withFailure();
   expect(text(house)).toContain('3 of 4 shots are ready; shot 4 failed.');
