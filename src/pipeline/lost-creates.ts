@@ -76,7 +76,8 @@ export class LostCreates {
   async #run(): Promise<void> {
     const { repository, clock, createTimeoutMs } = this.#deps;
     const found = new Map<Lost, Finding>();
-    for (const lost of await this.#lost()) found.set(lost, await this.#find(lost));
+    const look = {};
+    for (const lost of await this.#lost()) found.set(lost, await this.#find(lost, look));
     // What was begun before the lists were read is by now being sent, known by its id, or lost as well.
     const sending = (await this.#tasksIn('sending')).map((task) => this.#rivalOf(task, task.lease?.atMs));
     await this.#lost();
@@ -118,10 +119,11 @@ export class LostCreates {
     return { service, atMs: atMs ?? (clock.now() - createdAtMs > DOUBTED_MS ? createdAtMs : null) };
   }
 
-  async #find({ id, request, atMs }: Lost): Promise<Finding> {
+  async #find({ id, request, atMs }: Lost, look: object): Promise<Finding> {
     const { videos, repository, createTimeoutMs, logger } = this.#deps;
     try {
-      const listed = await videos.of(request).list(request, atMs - SKEW_MS, atMs + createTimeoutMs + SKEW_MS);
+      const time = { fromMs: atMs - SKEW_MS, untilMs: atMs + createTimeoutMs + SKEW_MS, look };
+      const listed = await videos.of(request).list(request, time);
       if (listed === null) return { result: 'unread' };
       const holders = await Promise.all(listed.map((one) => repository.holderOf(one.id, request)));
       const [only, ...others] = listed.filter((_, at) => holders[at] === undefined);

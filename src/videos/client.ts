@@ -5,7 +5,7 @@ import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
 import { checkAgain } from './check.ts';
 import { download } from './content/download.ts';
-import type { CreateCall, Dialect, ErrorReading, TaskReading } from './dialects/dialect.ts';
+import type { CreateCall, Dialect, ErrorReading, ListedTask, TaskReading } from './dialects/dialect.ts';
 import { notTaken } from './dialects/images.ts';
 import { isModeration, isOutage, says } from './dialects/tolerant.ts';
 import { V1_VIDEOS } from './dialects/v1-videos.ts';
@@ -72,12 +72,13 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
     guard,
     doubtedSinceMs: new BoundedMap(MAX_TASK_STATES),
     memories: new BoundedMap(MAX_TASK_STATES),
+    looks: new WeakMap(),
   };
   return {
     create: (request, sending) => create(wire, request, sending),
     retrieve: async (id, signal) => retrieve(wire, leading(wire, id), signal),
     canList: (request) => listedModel(wire, request) !== null,
-    list: (request, fromMs, untilMs) => list(wire, request, fromMs, untilMs),
+    list: (request, time) => list(wire, request, time),
     cancel: async (id, mayStillSend) => cancel(wire, leading(wire, id), mayStillSend),
     download: async (id, path, signal) => download(wire, { id: leading(wire, id), path, signal }),
     async close() {
@@ -344,26 +345,39 @@ function listedModel({ catalog, dialect }: Wire, request: VideoRequest): Model |
   return checked.ok && typeof dialect.list?.path(1, checked.model) === 'string' ? checked.model : null;
 }
 
-/** Reads the whole list of a service: its order is not documented. */
-async function list(wire: Wire, request: VideoRequest, fromMs: number, untilMs: number) {
+/** Returns the tasks of the list of a service that a request may have made. */
+async function list(
+  wire: Wire,
+  request: VideoRequest,
+  { fromMs, untilMs, look: key }: Parameters<VideoService['list']>[1],
+): ReturnType<VideoService['list']> {
   const model = listedModel(wire, request);
-  const { list: pages } = wire.dialect;
-  if (pages === undefined || model === null) return null;
+  if (model === null) return null;
+  const lists = wire.looks.get(key) ?? new Map<string, Promise<readonly ListedTask[]>>();
+  const path = wire.dialect.list?.path(1, model) ?? '';
+  const reading = lists.get(path) ?? readList(wire, model);
+  wire.looks.set(key, lists.set(path, reading));
   const { seconds, aspectRatio, resolution } = request;
   const wanted = { model: idOf(model), seconds, aspectRatio, resolution, sound: model.sound };
   const all = ['model', 'seconds', 'aspectRatio', 'resolution', 'sound'] as const;
   const facts = all.filter((fact) => wanted[fact] !== undefined);
-  const found = new Map<string, { readonly id: UpstreamId; readonly isSame: boolean }>();
+  return (await reading).flatMap(({ id, createdAtMs, ...said }) => {
+    const isOther = facts.some((fact) => said[fact] !== undefined && said[fact] !== wanted[fact]);
+    const isSame = facts.every((fact) => said[fact] === wanted[fact]);
+    return isOther || createdAtMs < fromMs || createdAtMs > untilMs ? [] : [{ id: id as UpstreamId, isSame }];
+  });
+}
+
+/** Reads the whole list that has the tasks of a model: its order is not documented. */
+async function readList(wire: Wire, model: Model): Promise<readonly ListedTask[]> {
+  const { list: pages } = wire.dialect;
+  const found = new Map<string, ListedTask>();
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await look(wire, pages.path(page, model) ?? '', undefined);
-    const tasks = answer.status === 200 ? pages.decode(jsonOf(answer)) : null;
-    if (tasks === null) throw refusal(wire, answer);
+    const answer = await look(wire, pages?.path(page, model) ?? '', undefined);
+    const tasks = answer.status === 200 ? pages?.decode(jsonOf(answer)) : undefined;
+    if (tasks === undefined || tasks === null) throw refusal(wire, answer);
     if (tasks.length === 0) return [...found.values()];
-    for (const { id, createdAtMs, ...said } of tasks) {
-      const isOther = facts.some((fact) => said[fact] !== undefined && said[fact] !== wanted[fact]);
-      const isSame = facts.every((fact) => said[fact] === wanted[fact]);
-      if (!isOther && createdAtMs >= fromMs && createdAtMs <= untilMs) found.set(id, { id: id as UpstreamId, isSame });
-    }
+    for (const task of tasks) found.set(task.id, task);
   }
   throw failure(wire, `listing tasks: more than ${MAX_PAGES} pages`, { code: 'bad_answer', retryable: true });
 }

@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 import { DailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { AddressGuard } from './addresses.ts';
-import type { Dialect } from './dialects/dialect.ts';
+import type { Dialect, ListedTask } from './dialects/dialect.ts';
 import { type Answer, failure, type Scrub } from './failures.ts';
 import type { Catalog } from './model.ts';
 import type { Clip, UpstreamId } from './service.ts';
@@ -47,6 +47,8 @@ export interface Wire {
   readonly doubtedSinceMs: BoundedMap<UpstreamId, number>;
   /** State kept between the attempts at each clip. */
   readonly memories: BoundedMap<UpstreamId, DownloadMemory>;
+  /** Lists of tasks, by the looks for which they were read and the paths of their first pages. */
+  readonly looks: WeakMap<object, Map<string, Promise<readonly ListedTask[]>>>;
 }
 
 /** State kept between the attempts at one clip. */

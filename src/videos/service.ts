@@ -96,12 +96,12 @@ export interface VideoService {
   /**
    * Lists the tasks that the service took between two times, in milliseconds since the Unix epoch by its own clock, and that
    * differ from a request in nothing that the list says of them; `isSame`: it says all of it. `null`: it lists none.
+   * @param time with the `look` that it is for: a list is read once for each
    * @throws DailiesError as {@link retrieve} does
    */
   list(
     of: VideoRequest,
-    fromMs: number,
-    untilMs: number,
+    time: { readonly fromMs: number; readonly untilMs: number; readonly look: object },
   ): Promise<readonly { id: UpstreamId; isSame: boolean }[] | null>;
   /**
    * Asks the service to take a task off its queue, which {@link retrieve} has just reported as queued: at some services the

@@ -168,7 +168,7 @@ it('the list of Ark is late, has pages, and holds a stranger’s task beside a l
   const fromMs = Date.now() - 10_000;
   expect((await createTask(client, request())).kind).toBe('lost');
   const own = service.creates[0]?.upstreamId;
-  const found = await client.list(request(), fromMs, Date.now() + 10_000);
+  const found = await client.list(request(), { fromMs, untilMs: Date.now() + 10_000, look: {} });
   expect(found).toHaveLength(2);
   expect(found).toContainEqual({ id: own, isSame: true });
   const [stranger] = service.made().filter(({ isStrangers }) => isStrangers === true);
@@ -176,7 +176,8 @@ it('the list of Ark is late, has pages, and holds a stranger’s task beside a l
   expect([...service.events.keys()]).toEqual(["strangers' tasks alike", 'further pages of a list']);
   const late = await open('ark', { ...soon, stranger: 'vague' }, { ...LISTING, lateMs: 60_000 });
   await createTask(late.client, late.request());
-  expect(await late.client.list(late.request(), fromMs, Date.now() + 10_000)).toEqual([]);
+  const soonAfter = { fromMs, untilMs: Date.now() + 10_000, look: {} };
+  expect(await late.client.list(late.request(), soonAfter)).toEqual([]);
   expect(late.service.events.get('lists that were late')).toBe(1);
 });
 

@@ -86,10 +86,11 @@ export class ScriptedVideos implements VideoService, VideoServices {
 
   /** Its lists say all that is wanted of a task. */
   saysAll = true;
-  lists = 0;
+  /** The looks for which it was asked. */
+  readonly looks: object[] = [];
 
-  async list(request: VideoRequest, fromMs: number, untilMs: number) {
-    this.lists += 1;
+  async list(request: VideoRequest, { fromMs, untilMs, look }: Parameters<VideoService['list']>[1]) {
+    this.looks.push(look);
     const ids = this.listed(request, fromMs, untilMs);
     return ids === null ? null : ids.map((id) => ({ id: id as UpstreamId, isSame: this.saysAll }));
   }

@@ -118,7 +118,7 @@ it.each([
   await house.pass(1_000);
   expect(await runJob(house.lostCreates, house)).toBe(true);
   expect((await house.task(id)).failure).toEqual({ code: 'lost_answer', words: null });
-  expect(house.videos.lists).toBe(0);
+  expect(house.videos.looks).toEqual([]);
 });
 
 it('an order whose sender died is looked for, if its service still has a list', async () => {
@@ -173,6 +173,13 @@ it('what an order has left that was sent again is not taken by another one, whic
   const other = house.another();
   for (let time = 0; time < 3; time += 1) expect(await runJob(other.lostCreates, other)).toBe(true);
   expect(await other.task(ids[1] as TaskId)).toMatchObject({ state: 'uncertain' });
+});
+
+it('all orders are looked for in one look', async () => {
+  const { house, look } = await uncertain({ count: 3 });
+  await look(2);
+  expect(house.videos.looks).toHaveLength(6);
+  expect(new Set(house.videos.looks).size).toBe(2);
 });
 
 it('orders lost minutes apart take a task each', async () => {

@@ -346,8 +346,9 @@ describe('a journey', () => {
 });
 
 describe('the list of tasks', () => {
-  const listed = (client: VideoService, request = FOX, fromMs = 0, untilMs = Number.POSITIVE_INFINITY) =>
-    client.list(request, fromMs, untilMs);
+  const ALWAYS = { fromMs: 0, untilMs: Number.POSITIVE_INFINITY };
+  const listed = (client: VideoService, request = FOX, time = ALWAYS, look = {}) =>
+    client.list(request, { ...time, look });
 
   it('has those of a model with the same length, ratio and resolution, of all pages', async () => {
     const service = await start();
@@ -377,7 +378,22 @@ describe('the list of tasks', () => {
       ids.push(await accepted(client));
       clock.ms += 60_000;
     }
-    expect(await listed(client, FOX, 1_795_000_030_000, 1_795_000_090_000)).toEqual([{ id: ids[1], isSame: true }]);
+    expect(await listed(client, FOX, { fromMs: 1_795_000_030_000, untilMs: 1_795_000_090_000 })).toEqual([
+      { id: ids[1], isSame: true },
+    ]);
+  });
+
+  it('is read once for all requests of a look', async () => {
+    const service = await start();
+    const client = clientAt(service.api.baseUrl);
+    const requests = [FOX, { ...FOX, seconds: 10 }];
+    const ids: string[] = [];
+    for (const request of requests) ids.push(await accepted(client, request));
+    const look = {};
+    const found = await Promise.all(requests.map((request) => listed(client, request, ALWAYS, look)));
+    expect(found).toEqual(ids.map((id) => [{ id, isSame: true }]));
+    await listed(client);
+    expect(service.api.requests.filter(({ path }) => path.includes('page_num=1&'))).toHaveLength(2);
   });
 
   it('does not take what a task does not say for the same', async () => {
@@ -414,7 +430,7 @@ describe('the list of tasks', () => {
   it('is none of a service that has no such call', async () => {
     const { baseUrl } = (await start()).api;
     const client = clientOf({ baseUrl, token: 'sk' });
-    expect([client.canList(FOX), await client.list(FOX, 0, 1)]).toEqual([false, null]);
+    expect([client.canList(FOX), await listed(client)]).toEqual([false, null]);
   });
 });
 
