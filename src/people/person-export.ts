@@ -7,6 +7,7 @@ import type { SignedLinks } from '../media/index.ts';
 import { isoOf } from '../period.ts';
 import { isBlind, ledgerOf, readTasks, type Task, type TaskId } from '../tasks/index.ts';
 import type { AuditTrail, LoggedValue, MemberKey } from '../teams/index.ts';
+import { KEPT_ORIGIN } from '../videos/index.ts';
 import { linesAbout } from './personal-records.ts';
 import { tasksOfPerson } from './tasks-of-person.ts';
 
@@ -30,7 +31,13 @@ export function createPersonExport(options: PersonExportOptions) {
 }
 
 async function* textOf(lines: AsyncIterable<ExportLine>): AsyncGenerator<string> {
-  for await (const line of lines) yield `${JSON.stringify(line)}\n`;
+  for await (const line of lines) yield `${JSON.stringify(line, withoutKept)}\n`;
+}
+
+/** Names a file that only this bot can resolve in place of its address, which leads nowhere. */
+function withoutKept(_key: string, value: unknown): unknown {
+  if (typeof value !== 'string' || !value.startsWith(KEPT_ORIGIN)) return value;
+  return `kept by this bot as ${new URL(value).pathname.split('/').at(-1)}`;
 }
 
 async function* linesOf(options: PersonExportOptions, person: MemberKey): AsyncGenerator<ExportLine> {

@@ -14,6 +14,7 @@ import { recount } from '#src/tasks/recount.ts';
 import type { Person, Task, TaskId } from '#src/tasks/task.ts';
 import { PersonalDefaults } from '#src/teams/personal-defaults.ts';
 import { References } from '#src/teams/references.ts';
+import { KEPT_ORIGIN } from '#src/videos/references/addresses.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { ADA, BOB, EVENTS, lived, NOON_MS, newTask, originOf } from '#test/fakes/tasks.ts';
@@ -110,6 +111,19 @@ describe('the export of a person', () => {
       },
     ]);
     expect((await linesOf(ADA.id, null))[0]).not.toHaveProperty('link');
+  });
+
+  it('names images that only this bot has, where their addresses lead nowhere', async () => {
+    const { request } = newTask();
+    const kept = ['relay-0f', 'frame-first'].map((id) => `${KEPT_ORIGIN}/media/${id}?expires=1&signature=s`);
+    const media = { ...request.media, image: [...kept, 'https://a.test/1.png'] };
+    await put({ request: { ...request, media } });
+    await new References(store, clock).add(TEAM, { name: 'mug', url: kept[0] ?? '', by: ADA });
+    const named = ['kept by this bot as relay-0f', 'kept by this bot as frame-first'];
+    expect((await linesOf()).toSorted(byRecord)).toMatchObject([
+      { record: 'clip', request: { media: { image: [...named, 'https://a.test/1.png'] } } },
+      { record: 'library', name: 'mug', url: named[0] },
+    ]);
   });
 
   it('has no token of an interaction and no path of this machine', async () => {
