@@ -40,7 +40,7 @@ test('a slow road delivers everything', async () => {
   road.cut('slow');
   client.write('b');
   client.write('c');
-  await expect.poll(received, { timeout: 3_000 }).toBe('abc');
+  await expect.poll(received).toBe('abc');
 });
 
 test.each<Cut | 'mended'>(['slow', 'reset', 'refuse', 'mended'])(
@@ -52,7 +52,7 @@ test.each<Cut | 'mended'>(['slow', 'reset', 'refuse', 'mended'])(
     if (next === 'mended') await road.mend();
     else road.cut(next);
     client.write('c');
-    await expect.poll(() => client.closed, { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => client.closed).toBe(true);
     expect(received()).toBe('a');
   },
 );

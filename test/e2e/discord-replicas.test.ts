@@ -70,7 +70,7 @@ async function ordered(discord: FakeDiscord, prompt: string): Promise<boolean> {
       .messages(discord.channels.general)
       .find((one) => plainOf(one).includes('You asked') && plainOf(one).includes(prompt));
   const isAnswered = () => plainOf(discord.original(asked) ?? { content: '', components: [] }) !== '';
-  await discord.until(() => isAnswered() || offer() !== undefined, 'an answer or an offer', 300_000);
+  await discord.until(() => isAnswered() || offer() !== undefined, 'an answer or an offer');
   const late = offer();
   if (late === undefined) return false;
   const create = buttonsOf(late).find(({ label }) => label.startsWith('Create'));
@@ -78,7 +78,6 @@ async function ordered(discord: FakeDiscord, prompt: string): Promise<boolean> {
   await discord.until(
     () => discord.messages(discord.channels.general).some((one) => one !== offer() && plainOf(one).includes(prompt)),
     'a card',
-    300_000,
   );
   return true;
 }

@@ -193,7 +193,7 @@ describe('the gateway', () => {
     // A machine that takes over 3 s to reconnect is too late for a response: then the clip is offered.
     const offer = () => discord.messages(discord.channels.general).find((one) => plainOf(one).includes('You asked'));
     const isAnswered = () => plainOf(discord.original(asked) ?? { content: '', components: [] }) !== '';
-    await discord.until(() => isAnswered() || offer() !== undefined, 'an answer or an offer', 20_000);
+    await discord.until(() => isAnswered() || offer() !== undefined, 'an answer or an offer');
     const late = offer();
     const create = late === undefined ? undefined : buttonsOf(late).find(({ label }) => label.startsWith('Create'));
     const ordered = late === undefined ? asked : discord.people.press(late.id, create?.id ?? '');

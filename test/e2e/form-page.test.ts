@@ -19,7 +19,6 @@ test('the form orders takes in a style at the price that it shows, and options c
   await administer(dailies, '/video style noir --before "black and white,"');
   await administer(dailies, `/video library add @mug --image ${MUG}`);
   const page = await (await browser.newContext({ viewport: { width: 360, height: 900 } })).newPage();
-  page.setDefaultTimeout(WITHIN.timeout);
   await page.goto(dailies.url);
   await page.fill('.composer textarea', '/video');
   await page.press('.composer textarea', 'Enter');

@@ -49,7 +49,6 @@ async function linkFor(user: string): Promise<string> {
 
 async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage();
-  page.setDefaultTimeout(300_000);
   complaints = [];
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (entry) => {
@@ -266,7 +265,6 @@ test(
     const message = answered(await dailies.interact('/video create a red fox in fog --seconds 4', { user: 'ada' }));
     const { task } = await dailies.reaches(message, 'completed');
     const page = await newPage({ viewport: { width: 1100, height: 900 } });
-    page.setDefaultTimeout(300_000);
     await page.addInitScript(() => sessionStorage.setItem('dailies.user', 'bob'));
     await page.goto(dailies.url);
     const card = page.locator('article', { hasText: 'a red fox in fog' }).first();

@@ -37,7 +37,6 @@ afterEach(async () => {
 
 async function visit(options: BrowserContextOptions = {}): Promise<Page> {
   const page = await (await browser.newContext(options)).newPage();
-  page.setDefaultTimeout(300_000);
   await page.goto(dailies.url);
   await page.waitForSelector('.welcome, article');
   return page;
@@ -147,7 +146,6 @@ test('the report of a month arrives with its chart', TIMEOUT, async () => {
   const november = await startDailies({ dir: own.path, upstream, env: startedAt('2026-11-01T00:10:00Z') });
   try {
     const page = await (await browser.newContext({ colorScheme: 'dark' })).newPage();
-    page.setDefaultTimeout(300_000);
     await page.goto(november.url);
     // Without a report channel it is for the administrators alone.
     await be(page, 'operator');

@@ -56,7 +56,6 @@ function failOnce({ handlers }: FakeVideoService, prompt: string): void {
 async function open(user = ''): Promise<Page> {
   const page = await (await browser.newContext({ viewport: { width: 1000, height: 900 } })).newPage();
   if (user !== '') await page.addInitScript((name) => sessionStorage.setItem('dailies.user', name), user);
-  page.setDefaultTimeout(300_000);
   await page.goto(dailies.url);
   await page.waitForSelector('.composer textarea');
   return page;
@@ -144,7 +143,6 @@ async function showsInGallery(): Promise<void> {
   const answer = await dailies.message(answered(await dailies.interact('/video gallery', { user: 'ada' })));
   const viewport = { width: 360, height: 780 };
   const page = await (await browser.newContext({ colorScheme: 'dark', viewport })).newPage();
-  page.setDefaultTimeout(300_000);
   await page.goto(/http:\S+key=[\w-]{43}/u.exec(answer.text)?.[0] ?? '');
   await page.click('button:has-text("Open the gallery as ada")');
   // The retry of shot 3 is a take of it.

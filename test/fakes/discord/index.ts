@@ -97,7 +97,7 @@ export interface FakeDiscord {
   dm(userId: string): string;
   /** Adds a channel on another server of the bot whose events go to the shard; returns its id. */
   channelOn(shard: number): string;
-  /** Resolves once `isTrue`, which is checked after every request; rejects after `withinMs` (60 s) of real time. */
+  /** Resolves once `isTrue`, which is checked after every request; rejects after `withinMs` (5 min) of real time. */
   until(isTrue: () => boolean, what: string, withinMs?: number): Promise<void>;
   /** Resolves once the bot has registered commands and is connected: what is sent to it earlier is lost. */
   botReady(withinMs?: number): Promise<void>;
@@ -367,7 +367,7 @@ function populate(world: World): Pick<FakeDiscord, 'channels' | 'users'> {
   };
 }
 
-function until(world: World, isTrue: () => boolean, what: string, withinMs = 60_000): Promise<void> {
+function until(world: World, isTrue: () => boolean, what: string, withinMs = 300_000): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = world.watch(look);
     const cancel = systemClock.after(withinMs, () => {

@@ -91,7 +91,7 @@ export interface FakeSlack {
   /** Returns the DM between the app and a user; opens it if there is none. */
   dm(userId: string): string;
   channel(channelId: string): Channel;
-  /** Resolves once `isTrue`, which is checked after every call; rejects after `withinMs` (60 s) of real time. */
+  /** Resolves once `isTrue`, which is checked after every call; rejects after `withinMs` (5 min) of real time. */
   until(isTrue: () => boolean, what: string, withinMs?: number): Promise<void>;
   /** Resolves to the app's acknowledgement. */
   acknowledged(envelope: Envelope): Promise<NonNullable<Envelope['answer']>>;
@@ -378,7 +378,7 @@ function populate(world: World) {
   };
 }
 
-function until(world: World, isTrue: () => boolean, what: string, withinMs = 60_000): Promise<void> {
+function until(world: World, isTrue: () => boolean, what: string, withinMs = 300_000): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = world.watch(look);
     const cancel = systemClock.after(withinMs, () => {

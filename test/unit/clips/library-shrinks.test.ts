@@ -59,7 +59,7 @@ it('shrinks files and the SQLite store to what has to stay, and a claim still gu
   release();
   await store.close();
   expect(await bytesOfDatabase(path)).toBeLessThan(0.6 * full);
-}, 60_000);
+});
 
 it('removes nothing of what runs, whatever its age', async () => {
   const store = await openStore(`sqlite:${join(dir, 'dailies.db')}`, { logger });

@@ -100,7 +100,7 @@ it('takes at most 1,100 bytes per expired task', async () => {
   };
   const [first, second] = [await expire(0), await expire(TASKS)];
   expect((second - first) / TASKS).toBeLessThanOrEqual(MAX_BYTES);
-}, 120_000);
+});
 
 /** Returns the memory of all keys in bytes. */
 async function usedBytes(redis: RedisServer): Promise<number> {

@@ -9,6 +9,8 @@ import { expect, it } from 'vitest';
 const TOP = join(import.meta.dirname, '../../..');
 /** Shortest bound of a wait, in milliseconds: on a slow and busy machine, a state may be reached that late. */
 const MIN_BOUND_MS = 300_000;
+/** Tests and hooks, and waits of a fake chat, of a page and of what a page shows: those have a long bound by default. */
+const BOUND_BY_DEFAULT = /^(?:it|test|(?:before|after)(?:All|Each)|(?!vi\.).*\.(?:until|goto|click|waitFor\w*))$/u;
 /** The services that a machine of the CI runs for everybody. */
 const SHARED_SERVER = /(?:127\.0\.0\.1|localhost):(?:6379|5432|3306|5672)\b/u;
 
@@ -72,6 +74,8 @@ function mistakesIn(path: string, source: string): readonly string[] {
       if (name === 'expect.poll' && isGiven && bound < MIN_BOUND_MS) note('bound', node);
       const byDefault = name.endsWith('.setDefaultTimeout') ? boundOf(node.arguments[0]) : null;
       if (byDefault !== null && byDefault < MIN_BOUND_MS) note('bound', node);
+      const own = BOUND_BY_DEFAULT.test(name) ? (boundOf(node.arguments.at(-1)) ?? 0) : 0;
+      if (own > 0 && own < MIN_BOUND_MS) note('bound', node);
       const [counted] = node.arguments;
       if (name !== 'expect' || counted?.type !== 'AwaitExpression') return;
       const { argument } = counted;
@@ -94,6 +98,9 @@ it.each([
   ['vi.waitUntil(x, { interval: 1 });', KINDS.bound],
   ['expect.poll(x, { timeout: 60_000 }).toBe(1);', KINDS.bound],
   ['page.setDefaultTimeout(20_000);', KINDS.bound],
+  ["it('x', () => x(), 60_000);", KINDS.bound],
+  ["discord.until(x, 'a card', 20_000);", KINDS.bound],
+  ["page.waitForSelector('a', { timeout: 60_000 });", KINDS.bound],
   ["import { setTimeout } from 'node:timers/promises';", KINDS.sleep],
   ['await new Promise((done) => setTimeout(done, 2));', KINDS.sleep],
   ["await page.click('a'); await page.waitForEvent('page');", KINDS.listener],
@@ -104,14 +111,16 @@ it.each([
 });
 
 it('allows waits for a state', () => {
-  const source = `vi.waitFor(x, 300_000); vi.waitFor(x, WITHIN); expect.poll(x).toBe(1); expect.poll(x, { timeout: 400_000 });
+  const source = `vi.waitFor(x, 300_000); vi.waitFor(x, WITHIN); expect.poll(x).toBe(1); discord.until(x, 'a card'); page.click('a'); expect.poll(x, { timeout: 400_000 });
 await Promise.all([page.waitForEvent('page'), page.click('a')]); await expect.poll(() => page.locator('a').count()).toBe(2);
 import { setImmediate } from 'node:timers/promises';`;
   expect(mistakesIn('a.ts', source)).toEqual([]);
 });
 
 it('holds for every test', () => {
-  const files = globSync('test/{unit,contract,e2e,fuzz,fakes}/**/*.ts', { cwd: TOP });
+  const files = globSync('test/{unit,contract,e2e,fuzz,fakes}/**/*.ts', { cwd: TOP }).concat(
+    globSync('test/chaos/**/*.test.ts', { cwd: TOP }),
+  );
   expect(files.length).toBeGreaterThan(300);
   const others = files.filter((file) => file !== 'test/unit/house/waits.test.ts');
   expect(others.flatMap((file) => mistakesIn(file, readFileSync(join(TOP, file), 'utf8')))).toEqual([]);

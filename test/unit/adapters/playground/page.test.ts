@@ -94,7 +94,7 @@ it('works in a browser that refuses to store anything', async () => {
   const page = await context.newPage();
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(house.url);
-  await page.waitForSelector('.welcome', { timeout: 60_000 });
+  await page.waitForSelector('.welcome');
   await page.click('.user-button');
   await page.click('.user-option >> text=sam');
   await page.waitForSelector('.user-name >> text=sam');
