@@ -1,4 +1,5 @@
 import { DelayedError, type Job, Queue, WaitingError, Worker } from 'bullmq';
+import { chunked } from '../../../chunked.ts';
 import { type Clock, sleep, within } from '../../../clock.ts';
 import type { Logger } from '../../../logger.ts';
 import { retry } from '../../../retry.ts';
@@ -20,6 +21,8 @@ const PREFIX = 'dailies:work';
 /** Lock TTL of a job: without a renewal for this long, another replica takes it over at its next check. */
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 5_000;
+/** Jobs added in one call: a slow Redis has to answer it within the timeout. */
+const ADDED_AT_ONCE = 250;
 /** Limit on how often a stalled job is taken over, in effect none: BullMQ never resets its count. */
 const UNLIMITED = 1_000_000_000;
 /** Pause of a queue after Redis refused a call, for instance because it is full. */
@@ -154,10 +157,12 @@ export class BullmqJobQueue {
 
   /** Adds jobs for ids that have none. @throws `store_unavailable` */
   async add(plans: readonly { readonly id: string; readonly atMs: number }[]): Promise<void> {
-    // One call for each: with node-redis, `addBulk` fails on a Redis that has restarted and lost BullMQ's scripts.
-    await this.#at.link.calls.call('planning steps', () =>
-      Promise.all(plans.map(({ id, atMs }) => this.queue.add(this.#name, { atMs }, this.#opts(id, atMs)))),
-    );
+    for (const some of chunked(plans, ADDED_AT_ONCE)) {
+      // One command for each: with node-redis, `addBulk` fails on a Redis that has restarted and lost BullMQ's scripts.
+      await this.#at.link.calls.call('planning steps', () =>
+        Promise.all(some.map(({ id, atMs }) => this.queue.add(this.#name, { atMs }, this.#opts(id, atMs)))),
+      );
+    }
   }
 
   /** Pauses the queue for `forMs`, here at once, and on every replica once Redis takes it. @throws `store_unavailable` */
