@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type S3Server, startS3Server } from '../fakes/s3-server.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { answered, buttonOf, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { answered, buttonOf, makeDir, questionToDelete, type RunningDailies, startDailies } from './dailies.ts';
 
 let upstream: FakeVideoService;
 let bucket: S3Server;
@@ -67,9 +67,7 @@ test('a clip is in the bucket over a kill before its upload, plays from there, a
   expect(Buffer.from(await part.arrayBuffer())).toEqual(upstream.clip.subarray(100, 200));
   expect((await fetch(part.url.replace(/\?.*/, ''))).status).toBe(403);
 
-  const ask = async () => dailies.message(answered(await dailies.interact(`/video delete ${task}`)));
-  await expect.poll(async () => (await ask()).buttons.length).toBe(1);
-  const question = await ask();
+  const question = await questionToDelete(dailies, task ?? '');
   await dailies.press(question.id, buttonOf(question, 'delete'));
   await expect.poll(async () => (await fetch(part.url)).status).toBe(404);
   expect(upstream.posts).toBe(1);

@@ -211,6 +211,19 @@ export async function noticeBelow(dailies: RunningDailies, request: string): Pro
   return vi.waitUntil(find, { timeout: 300_000, interval: 25 });
 }
 
+/**
+ * Returns the question whether to delete the clip of a task, once it may be deleted: its outcome is in the chat a moment
+ * before that is recorded.
+ */
+export async function questionToDelete(dailies: RunningDailies, task: string, user = 'ana'): Promise<ShownMessage> {
+  const ask = async () => {
+    const question = await dailies.message(answered(await dailies.interact(`/video delete ${task}`, { user })));
+    expect(question.buttons).toHaveLength(1);
+    return question;
+  };
+  return vi.waitFor(ask, { timeout: 300_000, interval: 25 });
+}
+
 /** Returns the id of the button with that action under a message. */
 export function buttonOf(message: ShownMessage, action: string): string {
   const found = message.buttons.find(({ id }) => id.startsWith(`${action}:`));

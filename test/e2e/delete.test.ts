@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { answered, buttonOf } from './dailies.ts';
+import { answered, buttonOf, questionToDelete } from './dailies.ts';
 import { test } from './fixtures.ts';
 
 const PROMPT = 'an unreleased teaser';
@@ -21,12 +21,8 @@ test('a deleted clip is gone from disk and chat, stays in the books, and is neve
   await expect.poll(notices).toHaveLength(1);
   const retry = buttonOf(await dailies.message(message), 'retry');
 
-  // Its outcome is in the chat a moment before that is recorded.
-  const ask = async () => answered(await dailies.interact(`/video delete ${task}`));
-  const deletable = async () => (await dailies.message(await ask())).buttons.length;
-  await expect.poll(deletable).toBe(1);
-  const question = await ask();
-  const confirmed = answered(await dailies.press(question, buttonOf(await dailies.message(question), 'delete')));
+  const question = await questionToDelete(dailies, task ?? '');
+  const confirmed = answered(await dailies.press(question.id, buttonOf(question, 'delete')));
   expect((await dailies.message(confirmed)).text).toBe(`Deleted: ${task?.slice(0, 8)}.`);
   await expect.poll(clips).toEqual([]);
   await expect.poll(async () => (await dailies.message(message)).text).toBe('This clip was deleted.');

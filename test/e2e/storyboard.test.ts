@@ -6,7 +6,7 @@ import { launchBrowser } from '../fakes/browser.ts';
 import { sendBytes } from '../fakes/clip.ts';
 import { makeShot, play } from '../fakes/shots.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { answered, buttonOf, makeDir, questionToDelete, type RunningDailies, startDailies } from './dailies.ts';
 
 let upstream: FakeVideoService;
 let dir: Awaited<ReturnType<typeof makeDir>>;
@@ -116,8 +116,8 @@ test('a storyboard of four shots, one failing and retried, joined over a kill in
   expect(upstream.posts).toBe(5);
   // Nothing of a deleted clip is left in a cut.
   const shot = (await dailies.messages()).find(({ task, attachments }) => task !== null && attachments.length === 1);
-  const question = answered(await dailies.interact(`/video delete ${shot?.task ?? ''}`));
-  await dailies.press(question, `delete:${shot?.task ?? ''}`);
+  const question = await questionToDelete(dailies, shot?.task ?? '');
+  await dailies.press(question.id, buttonOf(question, 'delete'));
   await expect.poll(async () => (await dailies.message(cut?.id ?? '')).text).toBe('This clip was deleted.');
   expect((await dailies.message(cut?.id ?? '')).attachments).toEqual([]);
   expect((await readdir(clips)).filter((name) => name.startsWith('cut-'))).toEqual([]);
