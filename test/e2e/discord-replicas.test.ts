@@ -48,9 +48,11 @@ async function beginPair(context: TestContext) {
   const { expect } = context;
   const setup = await begin(context);
   const holder = await setup.start();
+  // A busy machine reports ready before Discord is connected.
+  await expect.poll(() => taken(holder), TAKEN_OVER_WITHIN).toBe(1);
   const other = await setup.start();
+  await expect.poll(() => readiness(other), TAKEN_OVER_WITHIN).toEqual({});
   expect([taken(holder), taken(other)]).toEqual([1, 0]);
-  expect(await readiness(other)).toEqual({});
   return { ...setup, holder, other };
 }
 

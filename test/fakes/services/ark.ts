@@ -21,8 +21,8 @@ export interface FakeArk {
   losesAnswers(areLost: boolean): void;
   /** Leaves the newest tasks out of the list. */
   listsLate(newest: number): void;
-  /** Keeps every task queued. */
-  pause(): void;
+  /** Keeps every task queued. @returns a function that ends this. */
+  pause(): () => void;
   /** Cancels the next task that is to be, without answering. @returns once that was asked for */
   holdsWithdrawal(): Promise<void>;
   /** Number of tasks that Ark took: what would be billed. */
@@ -280,6 +280,9 @@ export async function startArk(now: () => number = Date.now, clip = fakeClip(50_
     ends,
     pause() {
       isPaused = true;
+      return () => {
+        isPaused = false;
+      };
     },
     losesAnswers(areLost) {
       areAnswersLost = areLost;
