@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { expect } from 'vitest';
 
 /** Generates text of any UTF-16 code units, including lone surrogates. */
 export function anyText(maxLength: number): fc.Arbitrary<string> {
@@ -44,6 +45,18 @@ export function jsonWith(names: readonly string[], values: readonly unknown[] = 
 /** Returns parameters with a fixed seed, so that failures are reproducible. @param numRuns number of inputs. */
 export function runs(numRuns: number): { readonly seed: number; readonly numRuns: number } {
   return { seed: 20_261_121, numRuns };
+}
+
+/**
+ * Runs work within a limit of CPU time, in milliseconds: it is exceeded by a parser that takes quadratic time, and not by
+ * a busy machine.
+ */
+export async function withinCpuTime<Result>(maxMs: number, work: () => Result | Promise<Result>): Promise<Result> {
+  const before = process.cpuUsage();
+  const result = await work();
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1_000).toBeLessThan(maxMs);
+  return result;
 }
 
 /** Returns JSON that is too deep for a recursive traversal. */
