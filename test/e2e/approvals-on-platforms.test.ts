@@ -76,6 +76,7 @@ async function slackChat(): Promise<Chat & { readonly slack: FakeSlack }> {
     slack,
     env: { SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_API_URL },
     async setUp() {
+      await slack.botReady();
       slack.setAdmin(carol, 'is_admin');
       slack.people.slash('/video settings --approve_above 0.20', { user: carol });
       await slack.until(said('$0.20'), 'the threshold');
@@ -98,8 +99,12 @@ async function slackChat(): Promise<Chat & { readonly slack: FakeSlack }> {
         .map(({ ts }) => ts),
     text: async (ts) => slackText(slack.message(ts)),
     buttons: async (ts) => slackButtons(slack.message(ts)),
-    press: async (who, ts, button) => void slack.people.press(ts, button, { user: userOf[who] }),
+    async press(who, ts, button) {
+      await slack.botReady();
+      slack.people.press(ts, button, { user: userOf[who] });
+    },
     async deny(ts, button, reason) {
+      await slack.botReady();
       slack.people.press(ts, button, { user: bob });
       await slack.until(() => slack.forms.shown(bob) !== null, 'the form');
       slack.forms.submit(slack.forms.shown(bob) as View, { reason });

@@ -88,7 +88,7 @@ function onSlack(slack: FakeSlack): Side {
   const { alice: user } = slack.users;
   return {
     env: slack.env,
-    ready: async () => {},
+    ready: () => slack.botReady(),
     order: () => void slack.people.slash(`/video storyboard --seconds 4\n${SHOTS.join('\n')}`, { user }),
     messages: () =>
       slack.messages(general).map((one) => ({

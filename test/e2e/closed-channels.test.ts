@@ -11,6 +11,7 @@ test('on Slack, the takes of an archived channel go to their requester', async (
   const env = { SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_API_URL };
   const letGo = keepRunning(upstream);
   let dailies = await start(env);
+  await slack.botReady();
   const { general } = slack.channels;
   const { alice } = slack.users;
   slack.people.slash('/video create a red fox --takes 2', { user: alice });
@@ -62,6 +63,7 @@ test('on Slack, the failure of a clip goes to its requester where its channel is
   const { retrieve } = upstream.handlers;
   keepRunning(upstream);
   await start({ SLACK_BOT_TOKEN, SLACK_APP_TOKEN, SLACK_API_URL });
+  await slack.botReady();
   slack.people.slash('/video create a red fox', { user: alice });
   await expect.poll(() => slack.messages(general).map(slackText).join('|')).toContain('Running');
   slack.archive(general);

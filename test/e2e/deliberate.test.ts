@@ -21,6 +21,7 @@ describe('on Slack', () => {
     start,
   }) => {
     await start(slack.env);
+    await slack.botReady();
     const { alice } = slack.users;
     const ephemeralTo = ephemeralsOf(slack);
     for (const [at, text] of SLIPS.entries()) {
@@ -43,6 +44,7 @@ describe('on Slack', () => {
     start,
   }) => {
     await start(slack.env);
+    await slack.botReady();
     const ephemeralTo = ephemeralsOf(slack);
     const { people, users, channels } = slack;
     people.slash('/video create a red fox in snow');

@@ -129,6 +129,7 @@ const pingsOf = (slack: FakeSlack, user: string): number => slack.pings.filter((
 /** Alice on Slack: a clip with a reference file, and one that is running when Bob erases her. */
 async function liveOnSlack({ slack }: Deployment): Promise<void> {
   const { people, channels } = slack;
+  await slack.botReady();
   const picture = people.upload({ name: `${WORD}.png`, content: PICTURE });
   people.mention(`a ${WORD} at dawn`, { channel: channels.general, files: [picture] });
   await becomes(() => slack.files.some(({ ownerId }) => ownerId === slack.team.botUserId));

@@ -74,6 +74,7 @@ async function orderOnBoth(context: TestContext) {
   expect(output()).toMatch(
     /Dailies is ready\.[^\n]*\nDiscord: .+\nSlack: .+\nVideo service: .+\nVersion: \d+\.\d+\.\d+\n/,
   );
+  await slack.botReady();
   const onDiscord: string[] = [];
   for (let at = 0; at < MANY; at += 1) {
     slack.people.slash(`/video create fox number ${at}`);

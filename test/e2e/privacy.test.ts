@@ -34,6 +34,7 @@ test('Slack: private channels and direct messages are visible to their members o
   const { users, channels, people } = slack;
   slack.leave(channels.secret, users.bob);
   await start({ ...slack.env, ...LINKS });
+  await slack.botReady();
   const whispers = (user: string) => whispersTo(slack, user);
   const says = async (user: string, text: string): Promise<string> => {
     const before = whispers(user).length;

@@ -53,6 +53,7 @@ test('on Slack, a note is in the clip’s thread, its form keeps what is refused
   const { general, clips } = slack.channels;
   slack.setAdmin(carol, 'is_admin');
   await start(slack.env);
+  await slack.botReady();
   slack.people.slash(`/video review on --post_to <#${clips}|clips>`, { user: carol });
   await slack.until(() => slack.messages(general).map(slackText).join('\n').includes('Saved.'), 'the settings');
   slack.people.slash(`/video create ${PROMPT} --seconds 4`, { user: alice });

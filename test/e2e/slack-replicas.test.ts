@@ -41,7 +41,8 @@ async function begin(mode: 'socket' | 'http', { expect, onTestFinished }: TestCo
       ...(isSocket ? { SLACK_APP_TOKEN: slack.appToken } : { SLACK_SIGNING_SECRET: slack.signingSecret }),
     });
   const [one, other] = [await start(), await start()];
-  if (!isSocket) await slack.useHttp(...[one, other].map(({ url }) => `${url}/slack/events`));
+  if (isSocket) await slack.until(() => slack.socket.open === 4, 'two connections of each replica');
+  else await slack.useHttp(...[one, other].map(({ url }) => `${url}/slack/events`));
   const everything = (): readonly Message[] =>
     channels.flatMap((channel) => slack.messages(channel)).filter(({ visibleTo }) => visibleTo === null);
   return {

@@ -30,6 +30,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<void> 
   const { botToken, appToken, apiUrl } = slack;
   const own = { SLACK_BOT_TOKEN: botToken, SLACK_APP_TOKEN: appToken, SLACK_API_URL: apiUrl };
   dailies = await startDailies({ dir: dir.path, upstream, env: { ...own, ...env } });
+  if (env['SLACK_APP_TOKEN'] !== '') await slack.botReady();
 }
 
 const everything = (channel = slack.channels.general): readonly Message[] =>

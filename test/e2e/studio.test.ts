@@ -73,6 +73,7 @@ test('an image of the library is used by its name, over a kill, by its own team,
   expect(await said(`/video library add @mug --image ${MUG}`)).toContain('Added @mug for the whole team.');
   await dailies.kill();
   dailies = await start(env);
+  await slack.botReady();
   expect(await said('/video library')).toContain('@mug');
   await made(dailies, '/video create a @mug on a table');
   await made(dailies, '/video create a red fox --image @MUG');

@@ -148,7 +148,7 @@ test('a comparison on three platforms: nothing sent betrays a model until the re
   const path = join(dir, 'catalog.json');
   await writeFile(path, JSON.stringify({ models: [swift, reel, epic] }));
   const dailies = await start({ ...slack.env, ...discord.env, PLAYGROUND: 'on', MODEL_CATALOG: path });
-  await discord.botReady();
+  await Promise.all([discord.botReady(), slack.botReady()]);
   const sides = [onDiscord(discord), onSlack(slack), await onPlayground(dailies)];
   for (const side of sides) {
     const shown = async (): Promise<Shown> => (await side.card()) ?? { id: '', text: '', buttons: [] };

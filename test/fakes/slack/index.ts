@@ -93,6 +93,8 @@ export interface FakeSlack {
   channel(channelId: string): Channel;
   /** Resolves once `isTrue`, which is checked after every call; rejects after `withinMs` (5 min) of real time. */
   until(isTrue: () => boolean, what: string, withinMs?: number): Promise<void>;
+  /** Resolves once the app is connected by Socket Mode: what is sent to it earlier is lost. */
+  botReady(): Promise<void>;
   /** Resolves to the app's acknowledgement. */
   acknowledged(envelope: Envelope): Promise<NonNullable<Envelope['answer']>>;
 
@@ -262,6 +264,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     dm: (userId) => world.dmWith(userId).id,
     channel: (channelId) => world.channel(channelId),
     until: (isTrue, what, withinMs) => until(world, isTrue, what, withinMs),
+    botReady: () => until(world, () => sockets.open > 0, 'the connection of the app'),
     async acknowledged(envelope) {
       await until(world, () => envelope.answer !== null, `an acknowledgement of ${envelope.type}`);
       return present(envelope.answer, 'answer');
