@@ -13,11 +13,12 @@ const TOP = join(import.meta.dirname, '../../..');
  * Figures of the product's shape, and the most that each may be. A ceiling only falls: a figure that is well below it
  * fails, too, until the ceiling is lowered. Some were raised for several video services
  * and marks of AI: lines by 1,900, exports by 33, those with one call site by 7, files and functions of one create by 2 and 11,
- * fields of `TaskView` by 3, of `BotPorts` by 1, of `ChatOptions` by 2, terms of the glossary by 1.
+ * fields of `BotPorts` by 1, of `ChatOptions` by 2, terms of the glossary by 1. Three views in place of one of 50 fields raised
+ * lines by 190, exports by 11 and functions by 5; the search for lost orders in lists, as cards show it, lines by 150.
  */
 const CEILINGS = {
-  lines: 76_030,
-  exports: 2_056,
+  lines: 76_170,
+  exports: 2_058,
   'exported functions with one call site': 274,
   'knotted folders of src': 0,
   'knotted folders of commands': 27,
@@ -31,8 +32,8 @@ const CEILINGS = {
   'loops of compare-and-set': 1,
   'terms of the glossary': 80,
   'files of one create': 133,
-  'functions of one create': 711,
-  'reads of one create': 17,
+  'functions of one create': 716,
+  'reads of one create': 15,
   'commits of one create': 6,
 } as const;
 
