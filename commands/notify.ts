@@ -107,7 +107,7 @@ async function start(ports: BotPorts, caller: Caller, { channel, who }: NotifyCh
       'Only someone who manages a channel can have other people’s clips announced in it. To get a direct message instead, use the option “direct”.',
     );
   const place = { team, channel, address: channel === caller.channel ? address : {} };
-  const lacking = await ports.chat.platform(platform).missingRight(place, 'words');
+  const lacking = await ports.chat.platform(platform).channels.missingRight(place, 'words');
   if (lacking !== null)
     return refused(missingRightSentence(lacking, { hasButton: false, isHere: channel === caller.channel }));
   return add(ports, caller, { platform, team, channel, who: whose, by: user });
@@ -121,7 +121,7 @@ async function startDirect(ports: BotPorts, caller: Caller, { channel, who }: No
   const place = { team, channel, address: channel === caller.channel ? address : {} };
   if ((await ports.chat.audienceAt(platform, place)) === 'channel')
     return refused('Clips from a private channel are announced only in that channel.');
-  const direct = await ports.chat.platform(platform).directChannel({ ...place, address }, user.id);
+  const direct = await ports.chat.platform(platform).channels.directChannel({ ...place, address }, user.id);
   return add(ports, caller, { platform, team, channel: direct, from: channel, who: who ?? 'everyone', by: user });
 }
 

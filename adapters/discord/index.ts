@@ -1,4 +1,3 @@
-import { type APIDMChannel, Routes } from 'discord.js';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { originalLabel } from '#commands/sentences/attachments.ts';
@@ -10,7 +9,6 @@ import {
   isPending,
   type MessageRef,
   type Notice,
-  type Place,
   type PlatformLimits,
   type RemovedView,
   type Upload,
@@ -28,7 +26,7 @@ import { InteractionHandler } from './interactions/handler.ts';
 import { ReferenceMedia } from './interactions/options.ts';
 import { Reactions } from './interactions/reactions.ts';
 import type { PendingResponses } from './interactions/response.ts';
-import { type MessageRecord, MessageStore, readAddress, writeAddress } from './messages/message-store.ts';
+import { type MessageRecord, MessageStore, readAddress } from './messages/message-store.ts';
 import { TaskPosts } from './messages/posts.ts';
 import {
   altText,
@@ -90,6 +88,7 @@ export class Discord implements Adapter {
     mentionsWithFile: false,
     drawsCharts: false,
   };
+  readonly channels: Permissions;
   readonly jobs: Adapter['jobs'];
   readonly #options: DiscordOptions;
   readonly #records: MessageStore;
@@ -98,7 +97,6 @@ export class Discord implements Adapter {
   readonly #pending: PendingResponses = new Map();
   readonly #messages: TaskPosts;
   readonly #renewal: TokenRenewal;
-  readonly #permissions: Permissions;
   readonly #access: Access;
   /** `null` before {@link serve}. */
   #incoming: Incoming | null = null;
@@ -114,7 +112,7 @@ export class Discord implements Adapter {
     this.#rest = new DiscordRest({ ...options, time: this.#time });
     this.#records = new MessageStore(store);
     const parts = { rest: this.#rest, records: this.#records, clock, logger, self: () => this.#self() };
-    this.#permissions = new Permissions({ ...parts, clock: gatewayClock });
+    this.channels = new Permissions({ ...parts, clock: gatewayClock });
     this.#access = new Access({ ...parts, clock: gatewayClock, config, guildId });
     this.#messages = new TaskPosts({ ...parts, pending: this.#pending, time: this.#time });
     this.#renewal = new TokenRenewal({ ...options, ...parts });
@@ -126,7 +124,7 @@ export class Discord implements Adapter {
     const shared = { bot, rest: this.#rest, records: this.#records, access: this.#access, logger };
     const reactions = new Reactions({
       ...shared,
-      permissions: this.#permissions,
+      permissions: this.channels,
       messages: this.#messages,
       self: () => this.#self(),
     });
@@ -139,7 +137,7 @@ export class Discord implements Adapter {
       messages: this.#messages,
       media: new ReferenceMedia(relay, clock),
       mostInHand,
-      isMemberOf: (...of) => this.#permissions.isMemberOf(...of),
+      isMemberOf: (...of) => this.channels.isMemberOf(...of),
     });
     const gateway = new Gateway({
       ...this.#options,
@@ -227,38 +225,6 @@ export class Discord implements Adapter {
 
   find(what: 'task' | 'notice', key: string): Promise<MessageRef | undefined> {
     return this.#records.posted(what, key);
-  }
-
-  async missingRight(place: Place, what?: 'clip' | 'words') {
-    // Interactions have tokens of their own, but without the bot's token no clip could be posted later.
-    if (this.#rest.isRefused) await ownIdentity(this.#rest);
-    return this.#permissions.missing(place, what);
-  }
-
-  audience(place: Place) {
-    return this.#permissions.audience(place);
-  }
-
-  rights(place: Place, user: string) {
-    return this.#permissions.rights(place, user);
-  }
-
-  isMember(place: Place, user: string) {
-    return this.#permissions.isMember(place, user);
-  }
-
-  lastingAddress(address: Place['address']) {
-    return writeAddress({ ...readAddress(address), token: null, source: null, permissions: null });
-  }
-
-  isInGroup(place: Place, group: string, user: string): Promise<boolean> {
-    return this.#permissions.hasRole(place, group, user);
-  }
-
-  /** @see https://discord.com/developers/docs/resources/user#create-dm */
-  async directChannel(_place: Place, user: string): Promise<string> {
-    const call = { route: Routes.userChannels(), body: { recipient_id: user }, doing: 'opening a direct message' };
-    return (await this.#rest.call<APIDMChannel>({ method: 'POST', ...call })).id;
   }
 
   notReady(): string | null {
@@ -363,7 +329,7 @@ export class Discord implements Adapter {
     const record = await this.#records.message(message);
     const isByToken = (record?.token?.expiresAtMs ?? 0) > this.#options.clock.now();
     const { guild } = readAddress(address);
-    return isByToken ? uploadLimitBytes : Math.min(uploadLimitBytes, await this.#permissions.uploadLimitBytes(guild));
+    return isByToken ? uploadLimitBytes : Math.min(uploadLimitBytes, await this.channels.uploadLimitBytes(guild));
   }
 }
 

@@ -5,6 +5,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import {
   type Attached,
   type CardView,
+  type Channels,
   isPending,
   type MemberRights,
   type MessageRef,
@@ -19,7 +20,7 @@ import {
 import { DailiesError } from '#src/errors.ts';
 import { servePage } from '#src/http/index.ts';
 import { deleteAbandonedParts } from '#src/media/index.ts';
-import { type Audience, type Origin, type Person, type TaskId, typedPrompt } from '#src/tasks/index.ts';
+import { type Origin, type Person, type TaskId, typedPrompt } from '#src/tasks/index.ts';
 import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
@@ -69,6 +70,18 @@ class Playground implements Adapter {
     hasDirectMessages: false,
     mentionsWithFile: false,
     drawsCharts: false,
+  };
+  readonly channels: Channels = {
+    missingRight: () => Promise.resolve(null),
+    /** Users pick any name, and every channel is public. */
+    audience: () => Promise.resolve('team'),
+    rights: (place) => this.#rights(place),
+    /** Users enter any name. */
+    isMember: () => Promise.resolve(true),
+    lastingAddress: () => ({}),
+    isInGroup: () => Promise.resolve(false),
+    /** The channel itself, or the first one: a message for one user is visible there to that user only. */
+    directChannel: ({ channel }) => Promise.resolve(channel === '' ? FIRST_CHANNEL : channel),
   };
   readonly jobs: Adapter['jobs'];
   readonly #options: PlaygroundOptions;
@@ -178,37 +191,10 @@ class Playground implements Adapter {
     return found === undefined ? undefined : { channel: found.channel, message: found.id };
   }
 
-  missingRight(): Promise<null> {
-    return Promise.resolve(null);
-  }
-
-  /** Returns `team`: users pick any name, and every channel is public. */
-  audience(): Promise<Audience> {
-    return Promise.resolve('team');
-  }
-
   /** Grants every right: users may enter any name, so a check would restrict no one. */
-  async rights({ channel }: Place): Promise<MemberRights> {
+  async #rights({ channel }: Place): Promise<MemberRights> {
     const isUsed = FIRST_CHANNELS.includes(channel) || (await this.#messages.channels()).includes(channel);
     return { view: true, post: true, manage: true, ...(isUsed ? {} : { isUnused: true }) };
-  }
-
-  /** Returns true: users enter any name. */
-  isMember(): Promise<boolean> {
-    return Promise.resolve(true);
-  }
-
-  lastingAddress(): Place['address'] {
-    return {};
-  }
-
-  isInGroup(): Promise<boolean> {
-    return Promise.resolve(false);
-  }
-
-  /** Returns the channel itself, or the first one: a message for one user is visible there to that user only. */
-  directChannel({ channel }: Place): Promise<string> {
-    return Promise.resolve(channel === '' ? FIRST_CHANNEL : channel);
   }
 
   notReady(): string | null {

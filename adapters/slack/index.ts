@@ -45,7 +45,6 @@ import { slackCodeOf } from './web-api/errors.ts';
 import { Permissions } from './web-api/permissions.ts';
 import { Profiles } from './web-api/profiles.ts';
 import { answerAt } from './web-api/slack-urls.ts';
-import { UserGroups } from './web-api/user-groups.ts';
 
 type Deps = 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'relay';
 
@@ -89,6 +88,7 @@ export class Slack implements Adapter {
     mentionsWithFile: true,
     drawsCharts: true,
   };
+  readonly channels: Permissions;
   readonly jobs = [];
   readonly #options: SlackOptions;
   readonly #messageStore: MessageStore;
@@ -99,9 +99,7 @@ export class Slack implements Adapter {
   readonly #messages: Messages;
   readonly #files: Files;
   readonly #retractions: Retractions;
-  readonly #permissions: Permissions;
   readonly #profiles: Profiles;
-  readonly #groups: UserGroups;
   /** `null` before {@link serve}. */
   #incoming: Incoming | null = null;
   #state: 'new' | 'open' | 'stopped' = 'new';
@@ -123,10 +121,9 @@ export class Slack implements Adapter {
     this.#retractions = new Retractions({ ...shared, messages: this.#messages, files: this.#files });
     const profiles = new Profiles(clients, clock);
     this.#profiles = profiles;
-    this.#groups = new UserGroups(clients, clock);
     const { publicUrl, installation } = options;
     const reinstallAt = installation === undefined ? APP_PAGE : `${publicUrl ?? ''}/slack/install`;
-    this.#permissions = new Permissions({ clients, workspaces, profiles, health, reinstallAt, clock });
+    this.channels = new Permissions({ clients, workspaces, profiles, health, reinstallAt, clock });
   }
 
   async #headersFor({ team, enterprise }: TeamRef): Promise<Readonly<Record<string, string>>> {
@@ -250,36 +247,6 @@ export class Slack implements Adapter {
     return this.#messages.posted(`${what}:${key}`);
   }
 
-  /** Checks membership, which messages need as files do; joins a public channel first. */
-  missingRight(place: Place) {
-    return this.#permissions.missing(place);
-  }
-
-  audience(place: Place) {
-    return this.#permissions.audience(place);
-  }
-
-  rights(place: Place, user: string) {
-    return this.#permissions.rights(place, user);
-  }
-
-  isMember(place: Place, user: string, isFull?: boolean) {
-    return this.#permissions.isOfTeam(place, user, isFull);
-  }
-
-  /** Returns the address as it is: what it holds belongs to the channel. */
-  lastingAddress(address: Place['address']) {
-    return address;
-  }
-
-  isInGroup(place: Place, group: string, user: string): Promise<boolean> {
-    return this.#groups.includes(teamOf(place), group, user);
-  }
-
-  directChannel(place: Place, user: string) {
-    return this.#clients.directChannel('answer', teamOf(place), user);
-  }
-
   notReady(): string | null {
     if (this.#state !== 'open') return 'Slack is not connected yet.';
     return this.#authentication.problem ?? this.#incoming?.sockets?.problem ?? null;
@@ -352,7 +319,7 @@ export class Slack implements Adapter {
       handler: new InteractionHandler({ bot, catalog, clients, workspaces, media, messageStore, logger }),
       home,
       profiles,
-      permissions: this.#permissions,
+      permissions: this.channels,
     });
     return app;
   }

@@ -222,7 +222,7 @@ async function channelProblem(
   const isHere = channel === caller.channel;
   const lacking = await ports.chat
     .platform(platform)
-    .missingRight({ team, channel, address: isHere ? address : {} }, posts);
+    .channels.missingRight({ team, channel, address: isHere ? address : {} }, posts);
   return lacking === null ? null : missingRightSentence(lacking, { hasButton: false, isHere });
 }
 

@@ -132,7 +132,7 @@ async function unreadable(
   option: string,
 ): Promise<string | null> {
   try {
-    await chat.platform(platform).isInGroup({ team, channel, address }, id, user.id);
+    await chat.platform(platform).channels.isInGroup({ team, channel, address }, id, user.id);
     return null;
   } catch (thrown) {
     const error = asDailiesError(thrown, 'looking up the members of a group');

@@ -252,7 +252,7 @@ async function rightOf(
   const { platform, user } = caller;
   const { team, channel, address } = origin;
   const isNamed = approvers.some(({ kind, id }) => kind === 'person' && id === user.id);
-  const isMember = (id: string) => ports.chat.platform(platform).isMember({ team, channel, address }, id);
+  const isMember = (id: string) => ports.chat.platform(platform).channels.isMember({ team, channel, address }, id);
   // Roles and administrative rights are those in the team of the interaction; a person may have left that of the task.
   if (team !== caller.team) return { mayApprove: isNamed && (await isMember(user.id)) };
   const { isAmong, unread } = await membershipIn(ports, caller, approvers);

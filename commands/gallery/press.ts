@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { MemberRights, Platform } from '#src/chat/index.ts';
+import type { Channels, MemberRights } from '#src/chat/index.ts';
 import type { GalleryPress, GalleryReply, PressInGallery } from '#src/gallery/index.ts';
 import type { Logger } from '#src/logger.ts';
 import { type Admin, isAmong } from '#src/teams/index.ts';
@@ -13,7 +13,7 @@ import { plainText } from '../ui/plain-text.ts';
 interface GalleryPressDeps {
   readonly bot: Bot;
   /** Enabled platforms, by name. */
-  readonly platforms: ReadonlyMap<string, Pick<Platform, 'rights' | 'lastingAddress'>>;
+  readonly platforms: ReadonlyMap<string, { readonly channels: Pick<Channels, 'rights' | 'lastingAddress'> }>;
   /** Persons named in `ADMINS`. */
   readonly admins: readonly Admin[];
   readonly logger: Logger;
@@ -84,7 +84,7 @@ function isDeletion({ action }: GalleryPress): boolean {
  */
 async function callerOf(
   press: GalleryPress,
-  platform: Pick<Platform, 'rights' | 'lastingAddress'> | undefined,
+  platform: { readonly channels: Pick<Channels, 'rights' | 'lastingAddress'> } | undefined,
   admins: readonly Admin[],
 ): Promise<Caller | null> {
   if (platform === undefined) return null;
@@ -93,8 +93,8 @@ async function callerOf(
   const deletesAnyway = isDeletion(press) && (isOwn || isAmong(admins, session.platform, session.user.id));
   const { platform: name, team, user, isExternal = false } = session;
   const { channel, parentChannel, uploadLimitBytes, address: given } = task.origin;
-  const address = platform.lastingAddress(given);
-  const rights = await platform.rights({ team, channel, address }, user.id).catch((thrown: unknown) => {
+  const address = platform.channels.lastingAddress(given);
+  const rights = await platform.channels.rights({ team, channel, address }, user.id).catch((thrown: unknown) => {
     if (deletesAnyway) return NO_RIGHTS;
     throw thrown;
   });

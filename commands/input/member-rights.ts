@@ -24,7 +24,7 @@ export async function rightsIn(
   const place = { team, channel, address: isHere ? address : {} };
   const asked = chat
     .platform(platform)
-    .rights(place, user.id)
+    .channels.rights(place, user.id)
     .catch((thrown: unknown) => {
       const err = asDailiesError(thrown, 'looking up permissions in a channel');
       logger.warn({ event: 'rights_unknown', platform, channel, err }, 'failed to look up the rights of a user');

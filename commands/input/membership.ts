@@ -27,7 +27,7 @@ export async function membershipIn(
   let unread: Membership['unread'] = null;
   for (const { id, name } of groups) {
     try {
-      const isIn = await chat.platform(platform).isInGroup({ team, channel, address }, id, user.id);
+      const isIn = await chat.platform(platform).channels.isInGroup({ team, channel, address }, id, user.id);
       if (isIn) return { isAmong: true, unread: null };
     } catch (thrown) {
       const error = asDailiesError(thrown, 'looking up the members of a group');
@@ -41,5 +41,5 @@ export async function membershipIn(
 /** Returns whether a person is a member of the caller's team. Rejects where the platform does not respond. */
 export function isMemberHere({ chat }: Pick<BotPorts, 'chat'>, caller: Caller, id: string): Promise<boolean> {
   const { platform, team, channel, address } = caller;
-  return chat.platform(platform).isMember({ team, channel, address }, id);
+  return chat.platform(platform).channels.isMember({ team, channel, address }, id);
 }

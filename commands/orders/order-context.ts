@@ -149,7 +149,7 @@ async function unreachableIn(
 async function missingRight({ chat, logger }: BotPorts, caller: Caller): Promise<MissingRight | null> {
   const { platform, team, channel, address } = caller;
   try {
-    return await chat.platform(platform).missingRight({ team, channel, address });
+    return await chat.platform(platform).channels.missingRight({ team, channel, address });
   } catch (thrown) {
     const error = asDailiesError(thrown, 'looking for missing rights');
     if (error.code === 'unauthorised') throw error;

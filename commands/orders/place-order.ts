@@ -84,7 +84,7 @@ async function submissionOf(order: OrderContext): Promise<Order> {
 /** Returns the set of an order; of a comparison with its highest price, which stands in place of each clip's own. */
 function setOf({ ordered, ports, caller }: OrderContext, clips: SetOrder['more']): SetOrder {
   const kind = ordered?.kind ?? 'takes';
-  const address = ports.chat.platform(caller.platform).lastingAddress(caller.address);
+  const address = ports.chat.platform(caller.platform).channels.lastingAddress(caller.address);
   const [upTo] = clips.map(({ price }) => price).toSorted((one, other) => (isAbove(one, other) ? -1 : 1));
   return { kind, address, more: clips.slice(1), ...(kind === 'comparison' && upTo !== undefined ? { upTo } : {}) };
 }

@@ -89,7 +89,7 @@ async function remakeOutdated(ports: BotPorts, caller: Caller, place: SetPlace, 
   if (sum === undefined || !isSamePrice(sum, offered)) return refused(OUTDATED_CHANGED);
   const { acknowledged, ...later } = {
     ...caller,
-    address: ports.chat.platform(caller.platform).lastingAddress(caller.address),
+    address: ports.chat.platform(caller.platform).channels.lastingAddress(caller.address),
   };
   for (const { task, checked, price } of orders) {
     const buyer = { ...later, shown: { price }, ...(task === first && acknowledged ? { acknowledged } : {}) };

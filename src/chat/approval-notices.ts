@@ -74,7 +74,7 @@ export class ApprovalNotices {
 
   #isMember(asked: Asked, user: string): Promise<boolean> {
     const { team, channel, address } = asked.origin;
-    return this.#options.platformOf(asked).isMember({ team, channel, address }, user);
+    return this.#options.platformOf(asked).channels.isMember({ team, channel, address }, user);
   }
 
   /**
@@ -152,7 +152,7 @@ export class ApprovalNotices {
       isPromptShown: await this.#maySee(asked, person),
     });
     try {
-      const channel = await platform.directChannel({ team, channel: from, address }, person.id);
+      const channel = await platform.channels.directChannel({ team, channel: from, address }, person.id);
       await this.#notifyOnce(request, person.id, view, [{ place: { team, channel, address: {} }, replyTo: null }]);
       return true;
     } catch (thrown) {
@@ -198,7 +198,7 @@ export class ApprovalNotices {
     const { origin, approval } = asked;
     if (approval?.isPromptShown === true || isVisible(origin, { user: id, channel: '' })) return true;
     const { team, channel, address } = origin;
-    return (await this.#options.platformOf(asked).rights({ team, channel, address }, id)).view;
+    return (await this.#options.platformOf(asked).channels.rights({ team, channel, address }, id)).view;
   }
 
   async #viewOf(

@@ -246,7 +246,7 @@ export class Cards {
     const platform = this.#options.platformOf({ origin });
     const { team, channel: from, user } = origin;
     try {
-      const channel = await platform.directChannel({ team, channel: from, address: origin.address }, user.id);
+      const channel = await platform.channels.directChannel({ team, channel: from, address: origin.address }, user.id);
       const place = { ...origin, channel, address: {} };
       return await platform.open(directKey(key), place, { ...view, awayFrom: from });
     } catch (thrown) {

@@ -33,10 +33,7 @@ import { TaskViews } from './task-views.ts';
 import { isPending, type SetView, type TaskView } from './view.ts';
 
 /** What a platform knows of its channels and members. */
-export type PlatformFacts = Pick<
-  Platform,
-  'limits' | 'missingRight' | 'rights' | 'isMember' | 'isInGroup' | 'directChannel' | 'lastingAddress'
->;
+export type PlatformFacts = Pick<Platform, 'limits' | 'channels'>;
 
 /** Chat side of tasks: their messages, progress and delivery. */
 export type Chat = Pick<
@@ -158,7 +155,7 @@ export class ChatEngine {
   /** Returns the audience of a new order there. Never rejects: `channel` where the platform cannot determine it. */
   async audienceAt(platform: string, place: Place): Promise<Audience> {
     const { platforms, clock, logger } = this.parts;
-    const asked = platforms.get(platform)?.audience(place) ?? Promise.resolve(null);
+    const asked = platforms.get(platform)?.channels.audience(place) ?? Promise.resolve(null);
     const found = asked.catch((thrown: unknown) => {
       const err = asDailiesError(thrown, `looking up who may see channel ${place.channel}`);
       const about = { event: 'audience_unknown', platform, channel: place.channel, err };

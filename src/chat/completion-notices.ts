@@ -246,7 +246,7 @@ export class CompletionNotices {
     const place = { team: of.origin.team, channel: from, address: {} };
     return !(await this.#options
       .platformOf(of)
-      .isMember(place, by.id)
+      .channels.isMember(place, by.id)
       .catch((thrown: unknown) => {
         if (asDailiesError(thrown, 'looking for a subscriber').retryable) throw thrown;
         return true;

@@ -17,6 +17,7 @@ export type { ApprovalNotice, EndNotice, ReviewNotice, SetOutcome, SignedOffNoti
 export type { ChatParts } from './parts.ts';
 export {
   type Attached,
+  type Channels,
   type MemberRights,
   type MessageRef,
   type MissingRight,

@@ -21,7 +21,7 @@ export interface PlatformLimits {
   readonly textLength: number;
   /** A message carries the task's state beside its text, so that a new state alone requires an edit. */
   readonly showsState: boolean;
-  /** The bot can send direct messages: see {@link Platform.directChannel}. */
+  /** The bot can send direct messages: see {@link Channels.directChannel}. */
   readonly hasDirectMessages: boolean;
   /** A clip is posted as its own message, which can mention the requester and so replaces the completion notice. */
   readonly mentionsWithFile: boolean;
@@ -100,6 +100,39 @@ export type MissingRight =
   /** A group message, which accepts no new members; direct messages between other users; an archived channel. */
   | { readonly kind: 'group' | 'others' | 'archived' };
 
+/** What a platform knows of its channels, and of people and the bot in them. Rejects as {@link Platform} does. */
+export interface Channels {
+  /** Returns the right that the bot lacks to post a clip (the default) or text there; `null` when it lacks none. */
+  missingRight(place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
+  /**
+   * Returns the audience of a channel: `channel` for private channels, direct and group messages, and private threads;
+   * a thread has its channel's audience. `null` where the platform cannot determine it.
+   */
+  audience(place: Place): Promise<Audience | null>;
+  /** Returns a user's rights there; none where the channel is not in that team or the bot has no access to it. */
+  rights(place: Place, user: string): Promise<MemberRights>;
+  /**
+   * Returns false for a user who left the team of a place, or never belonged to it; true where that cannot be known.
+   * @param isFull `true`: false for guests as well, who belong to channels. Default: false.
+   */
+  isMember(place: Place, user: string, isFull?: boolean): Promise<boolean>;
+  /**
+   * Returns the address of an interaction without what only serves to respond to that interaction, such as its token, for
+   * orders from elsewhere into its channel.
+   */
+  lastingAddress(address: Place['address']): Place['address'];
+  /**
+   * Returns whether a user has a role, or belongs to a user group. Rejects where that cannot be known: with
+   * `missing_permission` and the reason as words if the bot may not look it up.
+   */
+  isInGroup(place: Place, group: string, user: string): Promise<boolean>;
+  /**
+   * Returns the bot's direct message channel with a user of a team; without {@link PlatformLimits.hasDirectMessages} the
+   * channel for a {@link Notice} that is `onlyFor` that user.
+   */
+  directChannel(place: Place, user: string): Promise<string>;
+}
+
 /**
  * Port of a chat platform. Few methods, none optional; each only translates.
  * All reject with a `DailiesError`: `message_gone`, `missing_permission`, `too_large`, `rate_limited`
@@ -109,6 +142,7 @@ export interface Platform {
   /** As in {@link Origin.platform}. */
   readonly name: string;
   readonly limits: PlatformLimits;
+  readonly channels: Channels;
   /**
    * Posts the task's message: the public response to the interaction of `origin`.
    * Called again with the same `key` (after a restart), returns the existing message.
@@ -154,35 +188,6 @@ export interface Platform {
    * pseudonym where it is about others. Idempotent.
    */
   forget(team: string, person: Person, pseudonym: Person): Promise<void>;
-  /** Returns the right that the bot lacks to post a clip (the default) or text there; `null` when it lacks none. */
-  missingRight(place: Place, what?: 'clip' | 'words'): Promise<MissingRight | null>;
-  /**
-   * Returns the audience of a channel: `channel` for private channels, direct and group messages, and private threads;
-   * a thread has its channel's audience. `null` where the platform cannot determine it.
-   */
-  audience(place: Place): Promise<Audience | null>;
-  /** Returns a user's rights there; none where the channel is not in that team or the bot has no access to it. */
-  rights(place: Place, user: string): Promise<MemberRights>;
-  /**
-   * Returns false for a user who left the team of a place, or never belonged to it; true where that cannot be known.
-   * @param isFull `true`: false for guests as well, who belong to channels. Default: false.
-   */
-  isMember(place: Place, user: string, isFull?: boolean): Promise<boolean>;
-  /**
-   * Returns the address of an interaction without what only serves to respond to that interaction, such as its token, for
-   * orders from elsewhere into its channel.
-   */
-  lastingAddress(address: Place['address']): Place['address'];
-  /**
-   * Returns whether a user has a role, or belongs to a user group. Rejects where that cannot be known: with
-   * `missing_permission` and the reason as words if the bot may not look it up.
-   */
-  isInGroup(place: Place, group: string, user: string): Promise<boolean>;
-  /**
-   * Returns the bot's direct message channel with a user of a team; without {@link PlatformLimits.hasDirectMessages} the
-   * channel for a {@link Notice} that is `onlyFor` that user.
-   */
-  directChannel(place: Place, user: string): Promise<string>;
   /** Returns `null` once connected; else the reason for `/readyz`. */
   notReady(): string | null;
   /**

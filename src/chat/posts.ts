@@ -179,12 +179,12 @@ async function postWithFiles(platform: Platform, notice: Notice, files: Post['fi
 /** Returns whether an error of a post says that its channel takes none: that is gone, or the bot may not post there. */
 async function isClosed(
   thrown: unknown,
-  platform: Pick<Platform, 'missingRight'>,
+  platform: Pick<Platform, 'channels'>,
   { team, channel }: Pick<Origin, 'team' | 'channel'>,
 ): Promise<boolean> {
   if (hasCode(thrown, 'message_gone')) return true;
   if (!hasCode(thrown, 'missing_permission')) return false;
-  return (await platform.missingRight({ team, channel, address: {} }, 'words')) !== null;
+  return (await platform.channels.missingRight({ team, channel, address: {} }, 'words')) !== null;
 }
 
 /** Posts a message to the requester directly. @returns `null` where they take none. @throws DailiesError, retryable */
@@ -195,7 +195,7 @@ async function postDirectly(
 ): Promise<MessageRef | null> {
   if (!platform.limits.hasDirectMessages) return null;
   try {
-    const channel = await platform.directChannel({ team, channel: from, address }, user.id);
+    const channel = await platform.channels.directChannel({ team, channel: from, address }, user.id);
     const place = { team, channel, address: {} };
     return await platform.notify({ ...notice, key: `${notice.key}:direct`, place, replyTo: null });
   } catch (thrown) {

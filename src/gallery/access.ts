@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { BoundedMap } from '../bounded-map.ts';
-import type { MemberRights, Place, Platform } from '../chat/index.ts';
+import type { Channels, MemberRights, Place } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
 import { collection, type PersonalFacts, type Store } from '../engine/index.ts';
 import type { Origin, Person, Viewer } from '../tasks/index.ts';
@@ -65,7 +65,7 @@ export interface GallerySession extends Opener {
   readonly id: string;
 }
 
-type MemberCheck = Pick<Platform, 'isMember' | 'rights' | 'lastingAddress'>;
+type MemberCheck = { readonly channels: Pick<Channels, 'isMember' | 'rights' | 'lastingAddress'> };
 
 /** Options of {@link GalleryAccess}. */
 interface GalleryAccessOptions {
@@ -154,7 +154,7 @@ export class GalleryAccess {
    */
   async mayDelete(session: GallerySession, { user, team, channel, address }: Origin): Promise<boolean> {
     if (user.id === session.user.id || isAmong(this.#options.admins, session.platform, session.user.id)) return true;
-    const lasting = this.#options.platforms.get(session.platform)?.lastingAddress(address) ?? {};
+    const lasting = this.#options.platforms.get(session.platform)?.channels.lastingAddress(address) ?? {};
     const rights = await this.#rightsAt(session, { team, channel, address: lasting });
     return rights?.view === true && rights.manage;
   }
@@ -169,8 +169,8 @@ export class GalleryAccess {
     // A guest belongs to channels, not to the team.
     const isMember =
       session.isExternal === true
-        ? (await platform.rights(place, session.user.id)).view
-        : await platform.isMember(place, session.user.id, true);
+        ? (await platform.channels.rights(place, session.user.id)).view
+        : await platform.channels.isMember(place, session.user.id, true);
     if (isMember) this.#checkedAt.set(session.id, nowMs);
     return isMember;
   }
@@ -182,7 +182,7 @@ export class GalleryAccess {
     const known = this.#rights.get(key);
     if (known !== undefined && nowMs - known.atMs < RIGHTS_MS) return known.rights;
     const platform = this.#options.platforms.get(session.platform);
-    const rights = await platform?.rights(place, session.user.id).catch(() => undefined);
+    const rights = await platform?.channels.rights(place, session.user.id).catch(() => undefined);
     if (rights !== undefined) this.#rights.set(key, { atMs: nowMs, rights });
     return rights;
   }

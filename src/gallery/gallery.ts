@@ -65,7 +65,7 @@ export function createGallery(deps: GalleryDeps): Gallery {
     async linkFor({ address, ...opener }) {
       const base = baseUrlOf(config, http);
       if (base === null) return null;
-      const lasting = platforms.get(opener.platform)?.lastingAddress(address) ?? {};
+      const lasting = platforms.get(opener.platform)?.channels.lastingAddress(address) ?? {};
       const { key, expiresAtMs } = await access.createLink({ ...opener, address: lasting });
       return { url: `${base}${OPEN_PATH}?key=${key}`, expiresAtMs };
     },

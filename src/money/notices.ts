@@ -235,7 +235,7 @@ export class Notices {
 
   async #postPrivately(platform: Platform, posting: Posting, person: Person, near = ''): Promise<void> {
     const place = { team: posting.record.of.team, channel: near, address: {} };
-    const channel = await platform.directChannel(place, person.id);
+    const channel = await platform.channels.directChannel(place, person.id);
     await this.#notify(platform, posting, { channel, onlyFor: person });
   }
 

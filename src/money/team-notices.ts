@@ -94,7 +94,7 @@ function recipientsOf(
 ): NoticesOptions['recipients'] {
   const isMember = async ({ platform, team }: TeamKey, user: string): Promise<boolean> => {
     try {
-      return (await platforms.get(platform)?.isMember({ team, channel: '', address: {} }, user)) === true;
+      return (await platforms.get(platform)?.channels.isMember({ team, channel: '', address: {} }, user)) === true;
     } catch (thrown) {
       const error = asDailiesError(thrown, 'looking up an approver');
       if (error.retryable) throw error;

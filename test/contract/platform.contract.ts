@@ -128,7 +128,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
 
       it('posts an order from elsewhere as a message of its own, not in place of the one before', async () => {
         const first = await open();
-        const address = harness.platform.lastingAddress(origin.address);
+        const address = harness.platform.channels.lastingAddress(origin.address);
         const other = { ...origin, address, interaction: 'gallery:1' };
         const second = `task-${randomUUID()}` as TaskId;
         const message = await harness.platform.open(second, other, taskView({ task: second, by: origin.user }));
@@ -154,7 +154,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         const textOf = async (message: MessageRef): Promise<string> =>
           (await seen(message.channel)).find(({ id }) => id === message.message)?.text ?? '';
         expect(await textOf(card)).toMatch(/Take 1.*Running[\s\S]*Take 2.*Running/);
-        const address = { ...harness.platform.lastingAddress(origin.address), below: card.message };
+        const address = { ...harness.platform.channels.lastingAddress(origin.address), below: card.message };
         const below = { ...origin, address, replyTo: card.message };
         const own = await harness.platform.open(task, below, running());
         expect(own).not.toEqual(card);
@@ -246,7 +246,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
           );
         const voting = cardView('voting', [1, 2].map(blindly));
         const card = await harness.platform.open(voting.id, origin, voting);
-        const address = { ...harness.platform.lastingAddress(origin.address), below: card.message };
+        const address = { ...harness.platform.channels.lastingAddress(origin.address), below: card.message };
         const below = { ...origin, address, replyTo: card.message };
         const clip = await harness.platform.open(`${task}2` as TaskId, below, blindly(2));
         await harness.platform.attach(clip, below, blindly(2), await upload());
@@ -600,7 +600,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       it('reaches one person only', async () => {
         const { user } = origin;
         const place = { team: origin.team, address: {} };
-        const channel = await harness.platform.directChannel({ ...place, channel: origin.channel }, user.id);
+        const channel = await harness.platform.channels.directChannel({ ...place, channel: origin.channel }, user.id);
         const files = [await csv()];
         await harness.platform.notify(report({ place: { ...place, channel }, onlyFor: user, files }));
         expect(await seen(harness.otherChannel)).toEqual([]);
@@ -771,13 +771,14 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
 
     it('knows members of the team from those who left it', async () => {
       const left = harness.memberWhoLeft();
-      expect(await harness.platform.isMember(origin, origin.user.id)).toBe(true);
-      if (left !== null) expect(await harness.platform.isMember(origin, left)).toBe(false);
+      expect(await harness.platform.channels.isMember(origin, origin.user.id)).toBe(true);
+      if (left !== null) expect(await harness.platform.channels.isMember(origin, left)).toBe(false);
     });
 
     it('knows who has a role or belongs to a user group', async () => {
       const own = harness.newGroup([origin.user.id]);
-      const isIn = (group: string | null) => harness.platform.isInGroup(origin, group ?? 'none', origin.user.id);
+      const isIn = (group: string | null) =>
+        harness.platform.channels.isInGroup(origin, group ?? 'none', origin.user.id);
       expect([await isIn(own), await isIn(harness.newGroup([]))]).toEqual([own !== null, false]);
     });
 
@@ -789,7 +790,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
       const { platform } = harness;
       const place = { team: origin.team, channel: origin.channel, address: origin.address };
       expect(platform.notReady()).toBeNull();
-      expect(await platform.missingRight(place)).toBeNull();
+      expect(await platform.channels.missingRight(place)).toBeNull();
       expect(platform.limits.uploadBytes).toBeGreaterThan(1_000_000);
       expect(platform.limits.editIntervalMs).toBeGreaterThan(0);
       expect(platform.limits.textLength).toBeGreaterThanOrEqual(2000);

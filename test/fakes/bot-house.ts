@@ -216,23 +216,26 @@ export class BotHouse implements BotPorts {
   readonly outsiders = new Set<string>();
   readonly platform: PlatformFacts & { limits: PlatformLimits } = {
     limits: new FakePlatform().limits,
-    lastingAddress: () => ({}),
-    rights: async ({ channel }, user) => {
-      const found = this.memberRights.get(`${channel}:${user}`) ?? this.memberRights.get(channel);
-      if (found instanceof Error) throw found;
-      return found ?? { view: true, post: true, manage: true };
-    },
-    isMember: async (_place, user) => !this.outsiders.has(user),
-    isInGroup: async (_place, group, user) => {
-      const members = this.groups.get(group) ?? [];
-      if (members instanceof Error) throw members;
-      return members.includes(user);
-    },
-    directChannel: async (_place, user) => `direct-${user}`,
-    missingRight: async (place) => {
-      this.places.push(place);
-      if (this.lacking instanceof Error) throw this.lacking;
-      return this.lacking;
+    channels: {
+      audience: async () => null,
+      lastingAddress: () => ({}),
+      rights: async ({ channel }, user) => {
+        const found = this.memberRights.get(`${channel}:${user}`) ?? this.memberRights.get(channel);
+        if (found instanceof Error) throw found;
+        return found ?? { view: true, post: true, manage: true };
+      },
+      isMember: async (_place, user) => !this.outsiders.has(user),
+      isInGroup: async (_place, group, user) => {
+        const members = this.groups.get(group) ?? [];
+        if (members instanceof Error) throw members;
+        return members.includes(user);
+      },
+      directChannel: async (_place, user) => `direct-${user}`,
+      missingRight: async (place) => {
+        this.places.push(place);
+        if (this.lacking instanceof Error) throw this.lacking;
+        return this.lacking;
+      },
     },
   };
   #catalog: Catalog;

@@ -1,11 +1,11 @@
 import type { ApprovalNotice, EndNotice, ReviewNotice } from '#src/chat/notices/views.ts';
 import type {
   Attached,
+  Channels,
   MemberRights,
   MessageRef,
   MissingRight,
   Notice,
-  Place,
   Platform,
   PlatformLimits,
   Upload,
@@ -220,36 +220,20 @@ export class FakePlatform implements Platform {
     return notice === undefined ? undefined : { channel: notice.place.channel, message: key };
   }
 
-  async missingRight(): Promise<MissingRight | null> {
-    return this.lacking;
-  }
-
-  async audience({ channel }: Place): Promise<Audience | null> {
-    this.calls.push(`audience ${channel}`);
-    const found = this.audiences.get(channel) ?? 'team';
-    if (found instanceof Error) throw found;
-    return found === 'unknown' ? null : found;
-  }
-
-  async rights({ channel }: Place): Promise<MemberRights> {
-    return this.memberRights.get(channel) ?? { view: true, post: true, manage: true };
-  }
-
-  async isMember(_place: Place, user: string): Promise<boolean> {
-    return !this.left.has(user);
-  }
-
-  lastingAddress(address: Place['address']): Place['address'] {
-    return Object.fromEntries(Object.entries(address).filter(([name]) => name !== 'token'));
-  }
-
-  async isInGroup(_place: Place, group: string, user: string): Promise<boolean> {
-    return this.groups.get(group)?.includes(user) === true;
-  }
-
-  async directChannel(_place: Place, user: string): Promise<string> {
-    return `direct-${user}`;
-  }
+  readonly channels: Channels = {
+    missingRight: async () => this.lacking,
+    audience: async ({ channel }) => {
+      this.calls.push(`audience ${channel}`);
+      const found = this.audiences.get(channel) ?? 'team';
+      if (found instanceof Error) throw found;
+      return found === 'unknown' ? null : found;
+    },
+    rights: async ({ channel }) => this.memberRights.get(channel) ?? { view: true, post: true, manage: true },
+    isMember: async (_place, user) => !this.left.has(user),
+    lastingAddress: (address) => Object.fromEntries(Object.entries(address).filter(([name]) => name !== 'token')),
+    isInGroup: async (_place, group, user) => this.groups.get(group)?.includes(user) === true,
+    directChannel: async (_place, user) => `direct-${user}`,
+  };
 
   notReady(): string | null {
     return null;

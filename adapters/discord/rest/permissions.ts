@@ -1,5 +1,6 @@
 import {
   type APIChannel,
+  type APIDMChannel,
   type APIGuild,
   type APIGuildMember,
   ChannelType,
@@ -9,12 +10,13 @@ import {
   Routes,
 } from 'discord.js';
 import { BoundedMap, TtlCache } from '#src/bounded-map.ts';
-import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
+import type { Channels, MemberRights, MissingRight, Place } from '#src/chat/index.ts';
 import { within } from '#src/clock.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Audience } from '#src/tasks/index.ts';
-import { readAddress } from '../messages/message-store.ts';
+import { readAddress, writeAddress } from '../messages/message-store.ts';
 import type { Parts } from '../parts.ts';
+import { ownIdentity } from '../registration/register.ts';
 import { errorResponseOf } from './errors.ts';
 
 /** Facts that determine the permissions in a channel. */
@@ -149,7 +151,7 @@ const MEMBERSHIP_TIMEOUT_MS = 1_000;
  * Looks up permissions at Discord, so that all replicas agree, regardless of which one receives a server's events.
  * Results are cached for a minute; before a refusal they are fetched again.
  */
-export class Permissions {
+export class Permissions implements Channels {
   readonly #options: Pick<Parts, 'rest' | 'clock' | 'self'>;
   readonly #servers: TtlCache<Server>;
   readonly #channels: TtlCache<Channel>;
@@ -169,7 +171,10 @@ export class Permissions {
   }
 
   /** Returns the permission that the bot lacks to post there; `null` if none. @throws DailiesError */
-  async missing({ team, channel, address }: Place, what: 'clip' | 'words' = 'clip'): Promise<MissingRight | null> {
+  async missingRight({ team, channel, address }: Place, what: 'clip' | 'words' = 'clip'): Promise<MissingRight | null> {
+    const { rest } = this.#options;
+    // Interactions have tokens of their own, but without the bot's token no clip could be posted later.
+    if (rest.isRefused) await ownIdentity(rest);
     const { permissions, isThread, isPrivate, hasBot, guild, isDirect } = readAddress(address);
     if (permissions !== null && guild !== null) {
       if (hasBot) {
@@ -216,9 +221,19 @@ export class Permissions {
   }
 
   /** Returns whether a member of a server has a role. @throws DailiesError where that cannot be looked up */
-  async hasRole({ team }: Pick<Place, 'team'>, role: string, user: string): Promise<boolean> {
+  async isInGroup({ team }: Pick<Place, 'team'>, role: string, user: string): Promise<boolean> {
     if (!isServer(team)) return false;
     return this.#member(team, user).then(({ roles }) => roles.includes(role), ifUnknown(false));
+  }
+
+  lastingAddress(address: Place['address']): Place['address'] {
+    return writeAddress({ ...readAddress(address), token: null, source: null, permissions: null });
+  }
+
+  /** @see https://discord.com/developers/docs/resources/user#create-dm */
+  async directChannel(_place: Place, user: string): Promise<string> {
+    const call = { route: Routes.userChannels(), body: { recipient_id: user }, doing: 'opening a direct message' };
+    return (await this.#options.rest.call<APIDMChannel>({ method: 'POST', ...call })).id;
   }
 
   async #memberRights(team: string, channel: string, user: string): Promise<MemberRights> {

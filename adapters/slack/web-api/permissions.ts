@@ -1,5 +1,5 @@
 import { TtlCache } from '#src/bounded-map.ts';
-import type { MemberRights, MissingRight, Place } from '#src/chat/index.ts';
+import type { Channels, MemberRights, MissingRight, Place } from '#src/chat/index.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
@@ -10,6 +10,7 @@ import { readAddress, teamOf } from '../origin.ts';
 import type { Clients, TeamRef } from './client.ts';
 import { neededScopeOf, slackCodeOf } from './errors.ts';
 import type { Profiles } from './profiles.ts';
+import { UserGroups } from './user-groups.ts';
 
 interface Channel {
   readonly isMember: boolean;
@@ -44,15 +45,17 @@ interface PermissionsOptions {
   readonly clock: Clock;
 }
 
-export class Permissions {
+export class Permissions implements Channels {
   readonly #options: PermissionsOptions;
   readonly #channels: TtlCache<Channel>;
+  readonly #groups: UserGroups;
   readonly #tests = new SingleFlight<string, string>();
   /** `null`: the lookup took too long. */
   readonly #managers: TtlCache<boolean | null>;
 
   constructor(options: PermissionsOptions) {
     this.#options = options;
+    this.#groups = new UserGroups(options.clients, options.clock);
     this.#channels = new TtlCache(options.clock, CACHE_TTL_MS);
     this.#managers = new TtlCache(options.clock, CACHE_TTL_MS);
   }
@@ -62,7 +65,7 @@ export class Permissions {
    * app may post; joins public channels if allowed.
    * @throws DailiesError `unauthorised` if Slack rejects the token
    */
-  async missing(place: Place): Promise<MissingRight | null> {
+  async missingRight(place: Place): Promise<MissingRight | null> {
     const to = teamOf(place);
     const [missing, known] = await Promise.all([this.#missingScopes(to), this.#lookUp(to, place.channel)]);
     if (missing.length > 0) return this.#scopes(missing);
@@ -127,9 +130,22 @@ export class Permissions {
   }
 
   /** Returns false for deactivated users, for those of other organisations and, where `isFull` is asked, for guests. */
-  async isOfTeam(place: Place, user: string, isFull = false): Promise<boolean> {
+  async isMember(place: Place, user: string, isFull = false): Promise<boolean> {
     const { isExternal, hasLeft, isGuest } = await this.#options.profiles.of(teamOf(place), user);
     return !isExternal && !hasLeft && !(isFull && isGuest);
+  }
+
+  isInGroup(place: Place, group: string, user: string): Promise<boolean> {
+    return this.#groups.includes(teamOf(place), group, user);
+  }
+
+  directChannel(place: Place, user: string): Promise<string> {
+    return this.#options.clients.directChannel('answer', teamOf(place), user);
+  }
+
+  /** Returns the address as it is: what it holds belongs to the channel. */
+  lastingAddress(address: Place['address']): Place['address'] {
+    return address;
   }
 
   /** Returns whether a user created the channel or manages the workspace; `false` if that cannot be determined. */

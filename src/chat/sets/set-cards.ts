@@ -222,7 +222,7 @@ export class SetCards {
   async placeOf({ set, origin }: Task): Promise<Origin> {
     if (set === undefined) return origin;
     const { message, channel } = await this.open(set);
-    const address = this.#options.platformOf({ origin }).lastingAddress(origin.address);
+    const address = this.#options.platformOf({ origin }).channels.lastingAddress(origin.address);
     const record = await this.#options.cards.get(setCardId(set.id));
     if (record?.isGone === true || channel !== origin.channel) return { ...origin, address };
     return { ...origin, address: { ...address, below: message }, replyTo: message };

@@ -84,7 +84,7 @@ describe('the approvers of a request', () => {
 
   it('are told although it is unknown whether they have left', async () => {
     const house = new ChatHouse();
-    house.platform.isMember = () => Promise.reject(platformError('platform_unavailable'));
+    house.platform.channels.isMember = () => Promise.reject(platformError('platform_unavailable'));
     const id = await house.task(asking([BEN]));
     expect(posted(house)).toEqual([`ask:${id}:fake:T1:bob in direct-bob: prompt`]);
   });
@@ -119,8 +119,8 @@ describe('the approvers of a request', () => {
   it('are each asked although another one is forgotten meanwhile', async () => {
     const house = new ChatHouse();
     let isDown = true;
-    const directChannel = house.platform.directChannel.bind(house.platform);
-    house.platform.directChannel = (place, user) =>
+    const directChannel = house.platform.channels.directChannel.bind(house.platform);
+    house.platform.channels.directChannel = (place, user) =>
       isDown && user === 'cleo' ? Promise.reject(platformError('platform_unavailable')) : directChannel(place, user);
     const id = await house.task(asking([BEN, CLEO]));
     await house.happen(id, EVENTS.forget);

@@ -15,7 +15,7 @@ describe('the audience of an order', () => {
     platform.audiences.set('general', OUTAGE);
     expect(await chat.audienceAt('fake', GENERAL)).toBe('channel');
     expect(await chat.audienceAt('elsewhere', GENERAL)).toBe('channel');
-    platform.audience = () => new Promise(() => undefined);
+    platform.channels.audience = () => new Promise(() => undefined);
     const found = chat.audienceAt('fake', GENERAL);
     await settle();
     clock.advance(1_500);

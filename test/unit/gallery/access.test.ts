@@ -19,12 +19,12 @@ function setUp() {
     if (facts.isDown) throw platformError('platform_unavailable');
     return answer;
   };
-  const fake = {
+  const channels = {
     isMember: (_place: Place, _user: string, isFull = false) => ask(facts.isMember && !(isFull && facts.isGuest)),
     rights: (): Promise<MemberRights> => ask({ view: facts.view, post: true, manage: facts.manage }),
     lastingAddress: () => ({}),
   };
-  const access = new GalleryAccess({ store, clock, platforms: new Map([['fake', fake]]), admins: [] });
+  const access = new GalleryAccess({ store, clock, platforms: new Map([['fake', { channels }]]), admins: [] });
   const opened = async (opener = ADA): Promise<string> => {
     const session = await access.redeem((await access.createLink(opener)).key);
     if (session === null) throw new TypeError('the link was refused');

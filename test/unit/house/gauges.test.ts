@@ -17,7 +17,7 @@ const TOP = join(import.meta.dirname, '../../..');
  * lines by 190, exports by 11 and functions by 5; the search for lost orders in lists, as cards show it, lines by 150.
  */
 const CEILINGS = {
-  lines: 76_170,
+  lines: 76_120,
   exports: 2_058,
   'exported functions with one call site': 274,
   'knotted folders of src': 0,
@@ -25,7 +25,7 @@ const CEILINGS = {
   'fields of Task': 34,
   'fields of TaskView': 20,
   'fields of BotPorts': 37,
-  'fields of Platform': 21,
+  'fields of Platform': 15,
   'fields of ChatOptions': 23,
   'files that handle message_gone': 20,
   sweepers: 1,

@@ -99,7 +99,7 @@ describe('a notice to a team without a report channel', () => {
 
   it('reaches no approver who left the team, or who cannot be looked up', async () => {
     for (const id of ['former', 'hidden', 'ben']) await approve(id);
-    platform.isMember = async (...[, user]: readonly unknown[]) => {
+    platform.channels.isMember = async (...[, user]: readonly unknown[]) => {
       if (user === 'hidden') throw platformError('missing_permission', { retryable: false });
       return user !== 'former';
     };

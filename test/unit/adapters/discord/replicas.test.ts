@@ -220,11 +220,11 @@ describe('a message', () => {
 it('looks permissions up on either replica, and accepts a newly granted one at once', async () => {
   const { discord } = holder;
   const place = { team: discord.guildId, channel: discord.channels.clips, address: {} };
-  const both = () => Promise.all([holder, other].map(({ platform }) => platform.missingRight(place)));
+  const both = () => Promise.all([holder, other].map(({ platform }) => platform.channels.missingRight(place)));
   expect(await both()).toEqual([null, null]);
   discord.deny(other.discord.channels.general, ['ATTACH_FILES']);
   const general = { ...place, channel: discord.channels.general };
-  expect(await other.platform.missingRight(general)).toMatchObject({ right: 'Attach Files' });
+  expect(await other.platform.channels.missingRight(general)).toMatchObject({ right: 'Attach Files' });
   discord.deny(discord.channels.general, []);
-  expect(await other.platform.missingRight(general)).toBeNull();
+  expect(await other.platform.channels.missingRight(general)).toBeNull();
 });

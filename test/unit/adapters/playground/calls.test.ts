@@ -410,7 +410,7 @@ describe('reads', () => {
   it('leave out a channel nobody wrote in, which may still be written in', async () => {
     await house.post('interactions', { ...entered, channel: 'ads' });
     const used = async (channel: string) =>
-      (await house.platform.rights({ team: 'playground', channel, address: {} }, 'ada')).isUnused !== true;
+      (await house.platform.channels.rights({ team: 'playground', channel, address: {} }, 'ada')).isUnused !== true;
     expect(await Promise.all(['general', 'clips', 'ads', 'nowhere'].map(used))).toEqual([true, true, true, false]);
   });
 

@@ -6,7 +6,7 @@ it('shows a notice for one user to that user only', async () => {
   const house = await PlaygroundHouse.start();
   const operator = { id: 'operator', name: 'operator' };
   const nowhere = { team: 'playground', channel: '', address: {} };
-  const channel = await house.platform.directChannel(nowhere, 'operator');
+  const channel = await house.platform.channels.directChannel(nowhere, 'operator');
   const place = { ...nowhere, channel };
   const notice = { key: 'report:1', place, replyTo: null, mention: null, view: spendReport(), onlyFor: operator };
   await house.platform.notify(notice);

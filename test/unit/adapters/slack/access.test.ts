@@ -107,9 +107,9 @@ describe('before a clip is created', () => {
     'reports the missing scope %s, also in /readyz',
     async (scope) => {
       await start();
-      expect(await house.platform.missingRight(place())).toBeNull();
+      expect(await house.platform.channels.missingRight(place())).toBeNull();
       slack.removeScopes([scope]);
-      const missing = await house.platform.missingRight(place());
+      const missing = await house.platform.channels.missingRight(place());
       expect(missing).toMatchObject({ kind: 'scope', right: scope });
       expect(house.platform.notReady()).toContain(scope);
     },
@@ -118,22 +118,25 @@ describe('before a clip is created', () => {
   it('refuses if the channel cannot be looked up', async () => {
     await start();
     slack.removeScopes(['channels:read']);
-    expect(await house.platform.missingRight(place())).toMatchObject({ kind: 'scope', right: 'channels:read' });
+    expect(await house.platform.channels.missingRight(place())).toMatchObject({
+      kind: 'scope',
+      right: 'channels:read',
+    });
   });
 
   it('refuses with a revoked token although the channel is cached, and reports it in /readyz', async () => {
     await start();
-    expect(await house.platform.missingRight(place())).toBeNull();
+    expect(await house.platform.channels.missingRight(place())).toBeNull();
     expect(house.platform.notReady()).toBeNull();
     slack.revokeToken();
-    await expect(house.platform.missingRight(place())).rejects.toMatchObject({ code: 'unauthorised' });
+    await expect(house.platform.channels.missingRight(place())).rejects.toMatchObject({ code: 'unauthorised' });
     expect(house.platform.notReady()).toBe('Slack does not accept SLACK_BOT_TOKEN any more (token_revoked).');
   });
 
   it('does not refuse if the token cannot be tested', async () => {
     await start();
     slack.failHttp('auth.test', 503);
-    expect(await house.platform.missingRight(place())).toBeNull();
+    expect(await house.platform.channels.missingRight(place())).toBeNull();
   });
 });
 
@@ -171,9 +174,9 @@ it('knows members of the workspace from people who left it, and from those of ot
   slack.deactivate(slack.users.carol);
   const place = { team: slack.team.id, channel: slack.channels.general, address: {} };
   const { alice, carol, erin } = slack.users;
-  const isMember = (user: string) => house.platform.isMember(place, user);
+  const isMember = (user: string) => house.platform.channels.isMember(place, user);
   expect([await isMember(alice), await isMember(carol), await isMember(erin)]).toEqual([true, false, false]);
   const { gwen } = slack.users;
-  const isFull = (user: string) => house.platform.isMember(place, user, true);
+  const isFull = (user: string) => house.platform.channels.isMember(place, user, true);
   expect([await isMember(gwen), await isFull(gwen), await isFull(alice)]).toEqual([true, false, true]);
 });

@@ -352,7 +352,7 @@ describe('missing permissions', () => {
   const place = (channel: string) => ({ team: origin.team, channel, address: {} });
 
   it('share one lookup between concurrent checks', async () => {
-    const missing = Array.from({ length: 60 }, () => house.platform.missingRight(place(slack.channels.clips)));
+    const missing = Array.from({ length: 60 }, () => house.platform.channels.missingRight(place(slack.channels.clips)));
     expect(new Set(await Promise.all(missing))).toEqual(new Set([null]));
     const asked = slack.calls.filter(({ method, args }) => {
       return method === 'conversations.info' && args['channel'] === slack.channels.clips;
@@ -361,21 +361,21 @@ describe('missing permissions', () => {
   });
 
   it('are avoided by joining a public channel', async () => {
-    expect(await house.platform.missingRight(place(slack.channels.lobby))).toBeNull();
+    expect(await house.platform.channels.missingRight(place(slack.channels.lobby))).toBeNull();
     expect(slack.channel(slack.channels.lobby).members.has(slack.team.botUserId)).toBe(true);
   });
 
   it('ask for an invitation if the bot may not join', async () => {
     slack.removeScopes(['channels:join']);
     const invite = { kind: 'uninvited', type: '/invite @dailies' };
-    expect(await house.platform.missingRight(place(slack.channels.lobby))).toMatchObject(invite);
-    expect(await house.platform.missingRight(place(slack.channels.hidden))).toMatchObject(invite);
-    expect(await house.platform.missingRight(place(slack.channels.secret))).toBeNull();
-    expect(await house.platform.missingRight(place(slack.dm(slack.users.alice)))).toBeNull();
+    expect(await house.platform.channels.missingRight(place(slack.channels.lobby))).toMatchObject(invite);
+    expect(await house.platform.channels.missingRight(place(slack.channels.hidden))).toMatchObject(invite);
+    expect(await house.platform.channels.missingRight(place(slack.channels.secret))).toBeNull();
+    expect(await house.platform.channels.missingRight(place(slack.dm(slack.users.alice)))).toBeNull();
   });
 
   it('include direct messages between other people, where the bot cannot be invited', async () => {
-    expect(await house.platform.missingRight(place('D0OTHERS'))).toEqual({ kind: 'others' });
+    expect(await house.platform.channels.missingRight(place('D0OTHERS'))).toEqual({ kind: 'others' });
   });
 
   it.each([
@@ -395,12 +395,12 @@ describe('missing permissions', () => {
   ])('detect a group message by its name, from %s', async (_way, order) => {
     await order();
     const { caller } = await house.heard(({ what }) => JSON.stringify(what).includes('a group fox'));
-    expect(await house.platform.missingRight(caller)).toEqual({ kind: 'group' });
+    expect(await house.platform.channels.missingRight(caller)).toEqual({ kind: 'group' });
   });
 
   it('include archived channels', async () => {
     slack.archive(slack.channels.clips);
-    expect(await house.platform.missingRight(place(slack.channels.clips))).toEqual({ kind: 'archived' });
+    expect(await house.platform.channels.missingRight(place(slack.channels.clips))).toEqual({ kind: 'archived' });
   });
 
   it('reject with `unauthorised` for a revoked token', async () => {

@@ -438,7 +438,7 @@ describe('/video approvals with 200 requests', () => {
     await there.approvers.add(ada, { person: admin.user, surface: 'command' }, group);
     for (let number = 0; number < 200; number += 1) await requested(there, { ...ada, interaction: `r${number}` });
     const list = vi.spyOn(there.approvers, 'list');
-    const members = vi.spyOn(there.platform, 'isInGroup').mockResolvedValue(true);
+    const members = vi.spyOn(there.platform.channels, 'isInGroup').mockResolvedValue(true);
     const reply = await there.bot.text({ ...ben, interaction: 'b' }, 'approvals');
     expect(replyText(reply)).toContain('And 195 more, later ones.');
     expect([list.mock.calls.length, members.mock.calls.length]).toEqual([1, 1]);

@@ -19,7 +19,7 @@ async function setUp() {
   const house = new BotHouse(CATALOG);
   house.admins = ADMINS;
   let rights: MemberRights | Error = { view: true, post: true, manage: false };
-  const platform = {
+  const channels = {
     rights: async () => {
       if (rights instanceof Error) throw rights;
       return rights;
@@ -28,7 +28,7 @@ async function setUp() {
   };
   const press = createGalleryPress({
     bot: house.bot,
-    platforms: new Map([['slack', platform]]),
+    platforms: new Map([['slack', { channels }]]),
     admins: ADMINS,
     logger: pino({ level: 'debug' }, { write: (line: string) => void log.push(line) }),
   });

@@ -36,7 +36,7 @@ it('passes on the channel of a thread that is given as an option', async () => {
   expect(caller.rights?.[channels.thread]?.parent).toBe(channels.general);
   expect(caller.rights?.[channels.general]).not.toHaveProperty('parent');
   const place = { team: caller.team, channel: channels.thread, address: {} };
-  expect(await house.platform.rights(place, users.alice)).toMatchObject({ parent: channels.general });
+  expect(await house.platform.channels.rights(place, users.alice)).toMatchObject({ parent: channels.general });
 });
 
 /** Reacts in a thread to the message of a task there. */

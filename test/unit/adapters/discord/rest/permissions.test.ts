@@ -56,9 +56,9 @@ it('reports a missing right in a private thread until the bot is added', async (
   const asked = house.discord.people.slash('video create', { prompt: 'a fox' }, { channel });
   const { caller } = await house.heard(asked);
   await house.discord.answered(asked);
-  expect(await house.platform.missingRight(caller)).toMatchObject({ kind: 'uninvited', to: 'thread' });
+  expect(await house.platform.channels.missingRight(caller)).toMatchObject({ kind: 'uninvited', to: 'thread' });
   house.discord.addBot(channel);
-  expect(await house.platform.missingRight(caller)).toBeNull();
+  expect(await house.platform.channels.missingRight(caller)).toBeNull();
   await house.remove();
   expect(house.discord.violations).toEqual([]);
 });
@@ -78,7 +78,7 @@ it.each([Right.ManageThreads, Right.Administrator])('lets a member with %i see p
     source,
     permissions: all | right,
   };
-  expect(await permissions.missing({ team: '5', channel: '6', address: writeAddress(place) })).toBeNull();
+  expect(await permissions.missingRight({ team: '5', channel: '6', address: writeAddress(place) })).toBeNull();
 });
 
 describe('the first missing right', () => {
@@ -113,14 +113,14 @@ describe('the audience of a channel', () => {
     const { house, channels, users, place } = await start();
     const { platform } = house;
     house.discord.makePrivate(channels.clips, [users.bob]);
-    expect(await platform.audience(place(channels.general))).toBe('team');
-    expect(await platform.audience(place(channels.thread))).toBe('team');
-    expect(await platform.audience(place(channels.clips))).toBe('channel');
-    expect(await platform.audience({ ...place(channels.general), team: 'dm:1' })).toBe('channel');
+    expect(await platform.channels.audience(place(channels.general))).toBe('team');
+    expect(await platform.channels.audience(place(channels.thread))).toBe('team');
+    expect(await platform.channels.audience(place(channels.clips))).toBe('channel');
+    expect(await platform.channels.audience({ ...place(channels.general), team: 'dm:1' })).toBe('channel');
     // The bot has no access to a private thread that it is not in.
-    expect(await platform.audience(place(channels.secret))).toBeNull();
+    expect(await platform.channels.audience(place(channels.secret))).toBeNull();
     house.discord.addBot(channels.secret);
-    expect(await platform.audience(place(channels.secret))).toBe('channel');
+    expect(await platform.channels.audience(place(channels.secret))).toBe('channel');
     await house.remove();
     expect(house.discord.violations).toEqual([]);
   });
@@ -129,14 +129,21 @@ describe('the audience of a channel', () => {
     const { house, channels, users, place } = await start();
     const { platform } = house;
     house.discord.makePrivate(channels.clips, [users.bob]);
-    expect(await platform.rights(place(channels.clips), users.alice)).toMatchObject({ view: false, post: false });
-    expect(await platform.rights(place(channels.clips), users.bob)).toEqual({ view: true, post: true, manage: false });
-    expect(await platform.isMember(place(channels.general), users.bob)).toBe(true);
+    expect(await platform.channels.rights(place(channels.clips), users.alice)).toMatchObject({
+      view: false,
+      post: false,
+    });
+    expect(await platform.channels.rights(place(channels.clips), users.bob)).toEqual({
+      view: true,
+      post: true,
+      manage: false,
+    });
+    expect(await platform.channels.isMember(place(channels.general), users.bob)).toBe(true);
     // Dora left the server, so Discord answers with 10007.
-    expect(await platform.isMember(place(channels.general), users.dora)).toBe(false);
+    expect(await platform.channels.isMember(place(channels.general), users.dora)).toBe(false);
     const other = { ...place(channels.general), team: '7' };
-    expect(await platform.rights(other, users.bob)).toMatchObject({ view: false });
-    expect(await platform.missingRight(other)).toMatchObject({ right: 'View Channel' });
+    expect(await platform.channels.rights(other, users.bob)).toMatchObject({ view: false });
+    expect(await platform.channels.missingRight(other)).toMatchObject({ right: 'View Channel' });
     await house.remove();
   });
 });

@@ -65,20 +65,20 @@ it('says which scope is missing, and what to do', async () => {
   const place = { team: slack.team.id, channel: slack.channels.general, address: {} };
   slack.setGroup('S1', [slack.users.alice]);
   slack.removeScopes(['usergroups:read']);
-  await expect(platform.isInGroup(place, 'S1', slack.users.alice)).rejects.toMatchObject({
+  await expect(platform.channels.isInGroup(place, 'S1', slack.users.alice)).rejects.toMatchObject({
     code: 'missing_permission',
     words:
       'the app is missing usergroups:read; an admin adds it under OAuth & Permissions at https://api.slack.com/apps and reinstalls the app',
   });
   slack.grantScopes(['usergroups:read']);
-  expect(await platform.isInGroup(place, 'S1', slack.users.alice)).toBe(true);
-  await expect(platform.isInGroup(place, 'S2', slack.users.alice)).rejects.toMatchObject({
+  expect(await platform.channels.isInGroup(place, 'S1', slack.users.alice)).toBe(true);
+  await expect(platform.channels.isInGroup(place, 'S2', slack.users.alice)).rejects.toMatchObject({
     code: 'missing_permission',
     words: 'Slack knows no such user group',
   });
   // Nothing else depends on the scope.
   slack.removeScopes(['usergroups:read']);
-  expect(await platform.missingRight(place)).toBeNull();
+  expect(await platform.channels.missingRight(place)).toBeNull();
   expect(platform.notReady()).toBeNull();
   await house.remove();
   expect(slack.violations).toEqual([]);
