@@ -16,7 +16,7 @@ import {
 } from '#src/chat/index.ts';
 import type { Clock } from '#src/clock.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
-import type { Origin, TaskId } from '#src/tasks/index.ts';
+import { isSought, type Origin, type TaskId } from '#src/tasks/index.ts';
 import type { AccessConfig } from '#src/teams/index.ts';
 import type { DiscordSettings } from './config.ts';
 import { Gateway } from './gateway/gateway.ts';
@@ -348,6 +348,8 @@ function requestedAtMs(view: CardView): number {
   return (view.kind === 'set' ? view.first : view).task.createdAtMs;
 }
 
+/** Returns whether a message will change by itself. */
 function isOpen(view: View): boolean {
-  return isCardView(view) && isPending(view.phase);
+  if (!isCardView(view)) return false;
+  return isPending(view.phase) || (view.kind === 'task' && isSought(view.task));
 }

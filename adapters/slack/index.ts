@@ -370,6 +370,7 @@ function outcomeOf(view: View): readonly unknown[] {
   if (view.kind === 'approval') return ['decided'];
   if (view.kind === 'review') return ['erased'];
   if (view.kind === 'cut') return [view.phase, view.handover?.kind];
+  if (view.kind === 'set') return [view.phase, view.members.reduce((sum, { view: one }) => sum + one.task.sends, 0)];
   if (view.kind !== 'task') return [view.phase];
   return [view.phase, view.task.sends, view.handover?.kind, view.task.lateOutcome];
 }

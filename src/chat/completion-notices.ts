@@ -136,9 +136,8 @@ export class CompletionNotices {
         ),
       );
       const open = members.filter((_, at) => settled[at] === false);
-      const undecided = members.find(needsDecision);
-      if (open.length > 0 && undecided !== undefined && open.every((one) => awaitsDecision(one, members)))
-        await this.#askForDecision(undecided, lock);
+      if (open.every((one) => awaitsDecision(one, members)))
+        for (const one of open.length > 0 ? members.filter(needsDecision) : []) await this.#askForDecision(one, lock);
       if (open.length > 0) return true;
       // No one waits for a set that was cancelled or withdrawn.
       if (members.some((one) => endPhaseOf(one) !== null)) {

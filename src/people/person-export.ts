@@ -36,7 +36,7 @@ async function* textOf(lines: AsyncIterable<ExportLine>): AsyncGenerator<string>
 
 /** Names a file that only this bot can resolve in place of its address, which leads nowhere. */
 function withoutKept(_key: string, value: unknown): unknown {
-  if (typeof value !== 'string' || !value.startsWith(KEPT_ORIGIN)) return value;
+  if (typeof value !== 'string' || !value.startsWith(`${KEPT_ORIGIN}/`) || !URL.canParse(value)) return value;
   return `kept by this bot as ${new URL(value).pathname.split('/').at(-1)}`;
 }
 

@@ -48,8 +48,8 @@ const lostPosts = collection<string, Rival>({
 export class LostCreates {
   readonly job: Job = { name: 'lost_creates', everyMs: 20_000, leaseMs: 60_000, run: () => this.#run() };
   readonly #deps: LostCreatesDeps;
-  /** What each order would have taken at the look before. */
-  #candidates: ReadonlyMap<TaskId, UpstreamId> = new Map();
+  /** What was found of each order at the look before; `only`: what it would have taken. */
+  #findings: ReadonlyMap<TaskId, Finding> = new Map();
 
   /** Notes what was lost. @returns what is to be looked for */
   readonly #note = async (task: Task): Promise<Lost | null> => {
@@ -82,19 +82,22 @@ export class LostCreates {
     const sending = (await this.#tasksIn('sending')).map((task) => this.#rivalOf(task, task.lease?.atMs));
     await this.#lost();
     const doubted = await this.#doubted();
-    const candidates = new Map<TaskId, UpstreamId>();
-    for (const [{ key, id, atMs, untilMs }, { result, only }] of found) {
+    const findings = new Map<TaskId, Finding>();
+    for (const [{ key, id, atMs, untilMs }, read] of found) {
       const nowMs = clock.now();
-      if (nowMs >= untilMs) await repository.record(id, { kind: 'sought', result, atMs: nowMs });
-      if (nowMs >= untilMs || only === undefined) continue;
       const own = doubted.get(key);
+      const before = this.#findings.get(id);
       const isRival = (one: Rival): boolean => one !== own && one.service === own?.service;
       const isNear = (one: Rival): boolean => Math.abs((one.atMs ?? atMs) - atMs) < createTimeoutMs + 2 * SKEW_MS;
-      if ([...sending, ...doubted.values()].some((one) => isRival(one) && isNear(one))) continue;
-      candidates.set(id, only);
-      if (this.#candidates.get(id) === only) await this.#take(id, only);
+      const isRivalled = [...sending, ...doubted.values()].some((one) => isRival(one) && isNear(one));
+      const { only } = isRivalled ? {} : read;
+      // A list that cannot be read now says what it said before.
+      const result = read.result === 'unread' ? (before?.result ?? 'unread') : read.result;
+      findings.set(id, { result, ...(only === undefined ? {} : { only }) });
+      if (only !== undefined && before?.only === only) await this.#take(id, only);
+      else if (nowMs >= untilMs) await repository.record(id, { kind: 'sought', result, atMs: nowMs });
     }
-    this.#candidates = candidates;
+    this.#findings = findings;
   }
 
   async #doubted(): Promise<ReadonlyMap<string, Rival>> {

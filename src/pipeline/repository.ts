@@ -268,7 +268,10 @@ export class TaskRepository {
     const next = recount(moved);
     const purchases = PURCHASES.has(event.kind) ? purchasesOf([next]) : [];
     const further = await also(next);
-    const changes = [toChange(task, next), await this.#upstreamIds.writes(task, next, number > 1)];
+    const changes = [
+      toChange(task, next),
+      await this.#upstreamIds.writes(task, next, number > 1 || event.kind === 'identify'),
+    ];
     return {
       change: changeOf(changes, further, purchases),
       result: { done: true, task: next },

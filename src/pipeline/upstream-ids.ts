@@ -72,11 +72,11 @@ export class UpstreamIds {
 
   /**
    * Returns the writes to commit together with a task's change, so that no two tasks hold one id.
-   * @param isRepeated an attempt to commit was refused, perhaps since a task holds the id: that is read then. Else the
-   * commit alone tells.
+   * @param isRead the holder of the id is read, as after an attempt to commit that was refused, perhaps since a task holds it.
+   * Else the commit alone tells.
    * @throws `id_taken` when another task is found to hold the id that `after` takes.
    */
-  async writes(before: Task, after: Task, isRepeated: boolean): Promise<IdWrites> {
+  async writes(before: Task, after: Task, isRead: boolean): Promise<IdWrites> {
     if (isContentRemoved(after) && !isContentRemoved(before)) return this.#moved(after, after.upstreamId);
     if (before.upstreamId === after.upstreamId) return NOTHING;
     const given = before.upstreamId;
@@ -86,7 +86,7 @@ export class UpstreamIds {
     const index = isOurs ? [entryOf(keyOf({ service, id: given }), after.id, false)] : [];
     if (after.upstreamId === undefined) return { records: left, index };
     const taking = { service, id: after.upstreamId };
-    const held = isRepeated ? await this.holder(after.upstreamId, after.request) : await this.#removedHolder(taking);
+    const held = isRead ? await this.holder(after.upstreamId, after.request) : await this.#removedHolder(taking);
     if (held !== undefined && held !== after.id) throw taken(after.id);
     const holding = upstreamHolders.overwriting({ service, id: after.upstreamId }, { revision: 1, task: after.id });
     return { records: [...left, { ...holding, expected: held === undefined ? 'absent' : 1 }], index };

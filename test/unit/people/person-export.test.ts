@@ -117,11 +117,12 @@ describe('the export of a person', () => {
     const { request } = newTask();
     const kept = ['relay-0f', 'frame-first'].map((id) => `${KEPT_ORIGIN}/media/${id}?expires=1&signature=s`);
     const media = { ...request.media, image: [...kept, 'https://a.test/1.png'] };
-    await put({ request: { ...request, media } });
+    const prompt = `${KEPT_ORIGIN} and ${KEPT_ORIGIN}/ a fox`;
+    await put({ request: { ...request, prompt, media } });
     await new References(store, clock).add(TEAM, { name: 'mug', url: kept[0] ?? '', by: ADA });
     const named = ['kept by this bot as relay-0f', 'kept by this bot as frame-first'];
     expect((await linesOf()).toSorted(byRecord)).toMatchObject([
-      { record: 'clip', request: { media: { image: [...named, 'https://a.test/1.png'] } } },
+      { record: 'clip', request: { prompt, media: { image: [...named, 'https://a.test/1.png'] } } },
       { record: 'library', name: 'mug', url: named[0] },
     ]);
   });

@@ -103,6 +103,22 @@ it('one that is there only when the search is over is left to a user: it was not
   expect(await look(3)).toMatchObject([{ state: 'uncertain', failure: { search: { result: 'alike' } } }]);
 });
 
+it('one that was there before is taken also by the look that ends the search', async () => {
+  const { house, look } = await uncertain();
+  await house.pass(10 * MINUTE_MS - 10_000, 10_000);
+  house.videos.listed = () => ['up-lost'];
+  expect(await look(2)).toMatchObject([{ state: 'polling', upstreamId: 'up-lost' }]);
+});
+
+it('what the list said before is told, where it cannot be read when the search is over', async () => {
+  const { house, look } = await uncertain();
+  house.videos.listed = () => [];
+  await look(1);
+  house.videos.listed = () => null;
+  await house.pass(10 * MINUTE_MS, MINUTE_MS);
+  expect(await look(1)).toMatchObject([{ failure: { search: { result: 'none' } } }]);
+});
+
 it.each([
   ['whose service has no list', false],
   ['that a user has cancelled', true],

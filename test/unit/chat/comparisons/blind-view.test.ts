@@ -100,6 +100,22 @@ describe('the view of a blind clip', () => {
     expect(slow?.task.price).toEqual(PLACE.upTo);
   });
 
+  it('has no field of its task that was not considered', () => {
+    const { task } = viewMade(SLOW, [...there, disowned], false);
+    expect(Object.keys(task).toSorted()).toEqual([
+      'createdAtMs',
+      'failure',
+      'id',
+      'origin',
+      'price',
+      'request',
+      'sends',
+      'set',
+      'state',
+    ]);
+    expect(Object.keys(task.request).toSorted()).toEqual(['media', 'model', 'prompt', 'seconds']);
+  });
+
   it('does not tell the place in a queue, which only some services name', () => {
     const made = { ...FAST, context: { ...FAST.context, ahead: 3 } };
     expect(viewMade(made, there, false)).toEqual(viewMade(FAST, there, false));

@@ -113,6 +113,14 @@ it('asks for the decision for which the other shots wait, once for each submissi
   expect(told()).toEqual([...asked, `end:${setCardId(SET)}:done:1`]);
 });
 
+it('asks for every decision that is needed', async () => {
+  const { house, told } = await withChain();
+  await house.happen(THIRD, EVENTS.framed, EVENTS.send, EVENTS.lost);
+  await house.happen(FIRST, EVENTS.send, EVENTS.lost);
+  await house.pass(10_000);
+  expect(told().toSorted()).toEqual([`end:${FIRST}:uncertain:1`, `end:${THIRD}:uncertain:1`].toSorted());
+});
+
 it('asks for no decision while another shot is made, or the unconfirmed one is looked for', async () => {
   const { house, told } = await withChain();
   await house.happen(FIRST, EVENTS.send, { ...EVENTS.lost, isListed: true });

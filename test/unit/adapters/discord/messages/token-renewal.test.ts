@@ -97,6 +97,13 @@ it('keeps the button during progress edits', async () => {
   expect(asks()).toBe(true);
 });
 
+it('shows the button while an unconfirmed task is being looked for', async () => {
+  const failure = { code: 'lost_answer', words: null, search: { untilMs: clock.now() + 20 * MINUTE_MS } } as const;
+  await house.platform.edit(message, origin, taskView({ state: 'uncertain', phase: 'uncertain', failure }), 'final');
+  clock.advance(14 * MINUTE_MS);
+  await isAsking();
+});
+
 it('shows no button for a finished task', async () => {
   await house.platform.edit(message, origin, doneView(), 'final');
   clock.advance(14.5 * MINUTE_MS);
