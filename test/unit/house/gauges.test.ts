@@ -17,7 +17,7 @@ const TOP = join(import.meta.dirname, '../../..');
  * lines by 190, exports by 11 and functions by 5; the search for lost orders in lists, as cards show it, lines by 150.
  */
 const CEILINGS = {
-  lines: 76_120,
+  lines: 76_130,
   exports: 2_058,
   'exported functions with one call site': 274,
   'knotted folders of src': 0,
