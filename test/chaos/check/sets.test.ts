@@ -21,6 +21,12 @@ const CARD: Shown = {
 const NOTICE: Shown = { ...CARD, id: 'm2', replyTo: 'm1', end: `set-${ID}` };
 const { set: _set, ...NOTICED } = NOTICE;
 
+/** The message of a task, and the notice of its end below it. */
+function toldOf({ id }: Task, end: string): readonly Shown[] {
+  const { set: _, ...own } = { ...CARD, id: 'm8', task: id };
+  return [own, { ...own, id: 'm9', task: null, replyTo: 'm8', end }];
+}
+
 function setOf(make: (changes: Partial<Task>) => Task): readonly Task[] {
   return memberIds({ id: ID, of: 3 }).map((id, at) => make({ id, set: { id: ID, kind: 'takes', at: at + 1, of: 3 } }));
 }
@@ -67,10 +73,19 @@ it('finds a card or a notice that is missing or doubled', () => {
   expect(wrong(FAILED, [], [CARD, NOTICED, { ...NOTICED, id: 'm4' }])).toEqual(['doubled delivery']);
 });
 
-it('warns of a chain that waits for a decision of which nobody was told', () => {
+it('finds a chain that waits for a decision of which nobody was told', () => {
   const [first, ...others] = setOf(waitingTask);
   const doubtful = lived({ ...newTask(), ...first, state: 'claimed' }, EVENTS.send, EVENTS.lost);
-  const name = 'chain that waits for a decision, and nobody was told';
-  expect(wrong([doubtful, ...others], [], [CARD])).toEqual([name]);
-  expect(wrong([doubtful, ...others], [], [CARD, NOTICED])).toEqual([]);
+  expect(wrong([doubtful, ...others], [], [CARD])).toEqual(['lost delivery']);
+  expect(wrong([doubtful, ...others], [], [CARD, ...toldOf(doubtful, 'uncertain:1')])).toEqual([]);
+  const sought = lived({ ...newTask(), ...first, state: 'claimed' }, EVENTS.send, { ...EVENTS.lost, isListed: true });
+  expect(wrong([sought, ...others], [], [CARD])).toEqual([]);
+});
+
+it('accepts a clip that is told of by itself, as its id was entered after all was cancelled', () => {
+  const [first, ...others] = CLAIMED.map((task) => lived(task, EVENTS.send, EVENTS.cancel));
+  const found = lived(first ?? newTask(), EVENTS.lost, EVENTS.identify, EVENTS.completed, EVENTS.fetched);
+  const cancelled = others.map((task) => lived(task, EVENTS.accepted));
+  expect(wrong([found, ...cancelled], [], [CARD])).toEqual(['lost delivery']);
+  expect(wrong([found, ...cancelled], [], [CARD, ...toldOf(found, 'done:1')])).toEqual([]);
 });

@@ -49,11 +49,12 @@ function brokenCommits(commits: readonly MoneyCommit[]): readonly Violation[] {
   });
 }
 
-/** Returns whether the requester was told of the decision on an uncertain task. */
+/** Returns whether the requester was told of a task by itself: of the decision on it, or of its clip. */
 function isToldOf({ id, state, sends }: Task, messages: readonly Shown[]): boolean {
   const own = messages.find(({ task }) => task === id);
-  const ends = [`uncertain:${sends}`, `disowned:${sends}`];
-  return state === 'uncertain' && messages.some(({ end, replyTo }) => replyTo === own?.id && ends.includes(end ?? ''));
+  const phases = state === 'uncertain' ? ['uncertain', 'disowned'] : state === 'completed' ? ['done'] : [];
+  const ends = phases.map((phase) => `${phase}:${sends}`);
+  return own !== undefined && messages.some(({ end, replyTo }) => replyTo === own.id && ends.includes(end ?? ''));
 }
 
 function wrongCard(tasks: readonly Task[], messages: readonly Shown[]): readonly Violation[] {
@@ -71,9 +72,14 @@ function wrongCard(tasks: readonly Task[], messages: readonly Shown[]): readonly
   const isOpen = tasks.some(({ state }) => state === 'requested');
   const what = `the end of ${describe(tasks)} was told of ${notices.length} times`;
   if (notices.length > 1) return [{ name: 'doubled delivery', what }];
-  if (notices.length > 0 || isSilent || isOpen) return [];
+  // After all of it was cancelled, a clip that a user found, or sent again, is told of by itself.
+  const left = tasks.filter(({ cancelledBy }) => cancelledBy === undefined);
+  const isFoundAlone = left.length < tasks.length && left.every((task) => isToldOf(task, messages));
+  if (notices.length > 0 || isSilent || isOpen || isFoundAlone) return [];
   // The others are behind it, and it alone is told of; not while it is looked for.
   const isBehind = tasks.some(({ state }) => state === 'waiting');
-  const isAsked = tasks.some((task) => isSought(task) || (isBehind && isToldOf(task, messages)));
+  const isAsked = tasks.some(
+    (task) => isSought(task) || (isBehind && task.state === 'uncertain' && isToldOf(task, messages)),
+  );
   return isAsked ? [] : [{ name: 'lost delivery', what }];
 }
