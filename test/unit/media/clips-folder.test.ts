@@ -2,17 +2,22 @@ import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { prepareClipsFolder } from '#src/media/folder-check.ts';
 
-const disk = vi.hoisted(() => ({ isFull: false }));
+const disk = vi.hoisted(() => ({ isFull: false, refusals: 0 }));
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof import('node:fs/promises')>();
   return {
     ...real,
-    mkdtemp: (prefix: string) =>
-      disk.isFull ? Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })) : real.mkdtemp(prefix),
+    mkdtemp(prefix: string) {
+      if (!disk.isFull) return real.mkdtemp(prefix);
+      disk.refusals += 1;
+      return Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+    },
   };
 });
+// Another file of the same process may have loaded it, with the disk as it is.
+vi.resetModules();
+const { prepareClipsFolder } = await import('#src/media/folder-check.ts');
 
 /** User id without any permissions. */
 const NOBODY = 65_534;
@@ -54,4 +59,5 @@ it('is rejected where clips cannot be stored, before any is paid for', async () 
 it('may be on a full disk', async () => {
   disk.isFull = true;
   await expect(prepareClipsFolder(folder)).resolves.toBeUndefined();
+  expect(disk.refusals).toBe(1);
 });
