@@ -3,14 +3,17 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCanvas, loadImage } from '@napi-rs/canvas';
+import type * as Canvas from '@napi-rs/canvas';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { readReference } from '#src/sandbox/render/reference.ts';
 
 vi.mock('@napi-rs/canvas', async (original) => {
-  const real = await original<{ readonly loadImage: typeof loadImage }>();
+  const real = await original<typeof Canvas>();
   return { ...real, loadImage: vi.fn(real.loadImage) };
 });
+// Another file of the same process may have loaded it, with the real one.
+vi.resetModules();
+const { createCanvas, loadImage } = await import('@napi-rs/canvas');
+const { readReference } = await import('#src/sandbox/render/reference.ts');
 
 let server: Server;
 let served: Buffer;
@@ -42,6 +45,7 @@ async function bomb(): Promise<Buffer> {
 it.each(['png', 'jpeg', 'webp'] as const)('reads the size of a %s from its header and decodes it', async (kind) => {
   served = await picture(kind, 301, 203);
   expect(await readReference({ url }, true)).toMatchObject({ width: 301, height: 203 });
+  expect(loadImage).toHaveBeenCalledOnce();
 });
 
 it('does not decode a decompression bomb', async () => {
