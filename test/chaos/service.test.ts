@@ -102,6 +102,20 @@ it.each(NAMES)('the errors of the service are understood in the dialect %s', asy
   expect(service.events.get('requests with a withdrawn key')).toBe(1);
 });
 
+it('a clip is asked for without the key only where it was refused with one that is withdrawn', async () => {
+  const { service, client, request } = await open('v1-videos', { polls: 0 });
+  const id = await acceptedTask(client, request());
+  await follow(client, id);
+  service.setKeys(false);
+  const path = join(await folder(), 'clip.mp4');
+  await expect(client.download(id, path)).rejects.toMatchObject({ code: 'unauthorised' });
+  expect(service.misuses).toEqual([]);
+  const address = `http://127.0.0.1:${service.port}${service.basePath}/videos`;
+  await fetch(`${address}/${id}`);
+  await fetch(`${address}/another/content`);
+  expect(service.misuses).toHaveLength(2);
+});
+
 it.each(NAMES)('a clip that fails says so in the dialect %s', async (dialect) => {
   const { client, request } = await open(dialect, { ends: 'failed', polls: 0 });
   expect(await follow(client, await acceptedTask(client, request()))).toMatchObject([{ status: 'failed' }]);

@@ -13,8 +13,6 @@ import type { Event } from './tally.ts';
 import type { Wire, WireCall, WireTask } from './wires/wire.ts';
 
 const SLOW_MS = 600;
-/** Start of the keys of every run. */
-const PREFIX = 'sk-chaos-';
 /** Size of the first clip; each clip is one byte longer than the one before, so that they can be distinguished. */
 const CLIP_BYTES = 60_000;
 /**
@@ -117,9 +115,9 @@ class ChaosService implements Service {
   readonly #old: readonly WireTask[];
   readonly #api: Server;
   readonly #storage: Server;
-  /** Start of the keys of this run. */
-  readonly #prefix = `${PREFIX}${randomBytes(4).toString('hex')}-`;
   #areKeysValid = true;
+  /** Paths of requests that were refused with a withdrawn key. */
+  readonly #refusedPaths = new Set<string>();
   #listAnswers = 0;
   #storageUrl = '';
 
@@ -150,7 +148,7 @@ class ChaosService implements Service {
   }
 
   tokenOf(replica: number, life: number): string {
-    const token = `${this.#prefix}${replica}-${life}-${randomBytes(8).toString('hex')}`;
+    const token = `sk-chaos-${replica}-${life}-${randomBytes(8).toString('hex')}`;
     this.#senders.set(token, { replica, life });
     return token;
   }
@@ -195,14 +193,15 @@ class ChaosService implements Service {
     const key = wire.keyOf(request);
     const sender = this.#senders.get(key);
     if (sender === undefined) {
-      // A process of another run may ask at a port that is of this one by now.
-      const isOfAnotherRun = key.startsWith(PREFIX) && !key.startsWith(this.#prefix);
-      if (!isOfAnotherRun) this.misuses.push(`${request.method} ${request.path} without a key that was issued`);
+      // Where a clip is refused with the key, it is asked for without it: some services want none there.
+      const isSecondTry = key === '' && request.method === 'GET' && this.#refusedPaths.has(request.path);
+      if (!isSecondTry) this.misuses.push(`${request.method} ${request.path} without a key that was issued`);
       return send(exchange, wire.refuse('unauthorised'));
     }
     if (!this.#areKeysValid) {
       this.#count('requests with a withdrawn key');
       if (call?.kind === 'create') this.#note(exchange, sender, 'withdrawn');
+      this.#refusedPaths.add(request.path);
       return send(exchange, wire.refuse('unauthorised'));
     }
     if (call === null) {
