@@ -232,7 +232,7 @@ export class ApprovalNotices {
 function askedOfSet(set: TaskSet): Asked {
   const { place, origin, shown, tasks } = set;
   const { request, approval } = shown;
-  const declined = declinedOf(tasks.flatMap((task) => task.declined ?? []));
+  const declined = declinedOf(tasks);
   return {
     id: setCardId(place.id),
     origin,

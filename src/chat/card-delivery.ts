@@ -156,7 +156,10 @@ export class CardDelivery {
     await cards.shown(outcome, view);
   }
 
-  /** Delivers a file in a card: attached, as a smaller copy, or by a link. @returns the form, and the view, as {@link presentFile} does */
+  /**
+   * Delivers a file in a card: attached, as a smaller copy, or by a link.
+   * @returns the form, and the view, as {@link presentFile} does
+   */
   #deliver({ outcome, card, lock }: Showing, file: FoundFile, refused: RefusedUploads) {
     const { cards, handing, platformOf } = this.#options;
     const { of, clip } = file;

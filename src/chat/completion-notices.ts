@@ -52,7 +52,10 @@ interface Notification extends About {
   readonly end: string;
 }
 
-/** Completion notices of tasks, with the mention of the requester. A set has one, once every task has ended or needs a decision. */
+/**
+ * Completion notices of tasks, with the mention of the requester. A set has one, once every task has ended or needs a
+ * decision.
+ */
 export class CompletionNotices {
   readonly #options: Options;
 
@@ -91,8 +94,8 @@ export class CompletionNotices {
   }
 
   /**
-   * Notifies the approvers of a request. At its end, mentions the requester below the task's message and notifies every subscribed channel, each once however often this
-   * is repeated. Rejects while a reachable recipient is not notified yet.
+   * Notifies the approvers of a request. At its end, mentions the requester below the task's message and notifies every
+   * subscribed channel, each once however often this is repeated. Rejects while a reachable recipient is not notified yet.
    */
   async send(task: Task, shown: Shown, lock: MessageLock): Promise<void> {
     // Who subscribes after the end is not notified of it because of a review.
@@ -124,7 +127,7 @@ export class CompletionNotices {
     return locks.runOrThrow(id, 'notices', async (lock) => {
       const before = await setNotices.get(store, place);
       // The notice of a denial is shown again without whoever was forgotten.
-      if (before !== undefined && pseudonymsIn(endOfRequest(set)).size === 0) return before.includes(endOf(task));
+      if (before !== undefined && pseudonymsIn(declinedOf(set.tasks)).size === 0) return before.includes(endOf(task));
       const isComparison = place.kind === 'comparison';
       const members = isComparison ? await comparisons.entries(place) : set.tasks;
       // The clips of a comparison may have appeared without those that are late.
@@ -136,9 +139,11 @@ export class CompletionNotices {
         ),
       );
       const open = members.filter((_, at) => settled[at] === false);
-      if (open.every((one) => awaitsDecision(one, members)))
-        for (const one of open.length > 0 ? members.filter(needsDecision) : []) await this.#askForDecision(one, lock);
-      if (open.length > 0) return true;
+      if (open.length > 0) {
+        const undecided = open.every((one) => awaitsDecision(one, members)) ? members.filter(needsDecision) : [];
+        for (const one of undecided) await this.#askForDecision(one, lock);
+        return true;
+      }
       // No one waits for a set that was cancelled or withdrawn.
       if (members.some((one) => endPhaseOf(one) !== null)) {
         const message = await sets.open(place).catch(unlessGone);
@@ -181,7 +186,7 @@ export class CompletionNotices {
       const dropped = task.dropped === undefined ? {} : { isDropped: true };
       return phase === 'done' ? [] : [{ at: task.set?.at ?? index + 1, task: task.id, phase, retryPrice, ...dropped }];
     });
-    const declined = endOfRequest(set);
+    const declined = declinedOf(set.tasks);
     const whole = { id: setCardId(place.id), request: shown.request, origin, sends: 1 };
     return {
       ...noticeOf(whole, ready > 0 ? 'done' : 'failed', { message, handover: null }),
@@ -307,11 +312,6 @@ export function endKey({ id, sends }: Pick<Task, 'id' | 'sends'>, phase: EndNoti
 /** Returns the key of a task's end, also of one without a notice. */
 function endOf(task: Task): string {
   return endKey(task, endPhaseOf(task) ?? 'declined');
-}
-
-/** Returns the end of a set's request for approval; `null` while it has none. */
-function endOfRequest({ tasks }: TaskSet) {
-  return declinedOf(tasks.flatMap(({ declined }) => declined ?? []));
 }
 
 function noticeOf(

@@ -36,7 +36,7 @@ export class TaskRetraction {
     this.#options = options;
   }
 
-  /** Returns the messages of a task, as {@link TaskRetraction.#messagesOf} does. */
+  /** Returns the messages of a task: its notices, deleted messages that were replaced, and its card last. */
   messagesOf(task: Task): Promise<readonly MessageRef[]> {
     return this.#messagesOf(taskToRetract(task));
   }

@@ -1,24 +1,21 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { SignedLink } from '../chat/index.ts';
+import type { FileSource, SignedLink } from '../chat/index.ts';
 import type { Clock } from '../clock.ts';
 import { collection, type Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskRepository } from '../pipeline/index.ts';
 import type { ClipStorage } from '../storage/index.ts';
-import { isBlind, type Task, type TaskId } from '../tasks/index.ts';
+import { isBlind, type TaskId } from '../tasks/index.ts';
 import { KEPT_ORIGIN } from '../videos/index.ts';
 import { fileNameOf } from './file-name.ts';
 
 /** Lifetime of a link that a request is redirected to: long enough to watch a clip and to seek in it. */
 const REDIRECT_LIFETIME_MS = 3_600_000;
 
-/** What a link to a clip is made of; that of a cut has the request of its first shot. */
-type ClipSource = Pick<Task, 'id' | 'request' | 'clip' | 'set' | 'takeOf' | 'revealedAtMs'>;
-
 /** Links to clips. */
 export interface ClipLinks {
   /** Returns a link for a message; `null` where nothing leads to a clip from outside. Never rejects. */
-  forClip(of: ClipSource): Promise<SignedLink | null>;
+  forClip(of: FileSource): Promise<SignedLink | null>;
   /**
    * Returns the address at the storage to redirect a request for a clip to; `null` where it is served from this
    * machine. Never rejects.
@@ -42,7 +39,7 @@ interface ClipLinksOptions {
  * finished, so those of a blind comparison are served from here.
  */
 export function createClipLinks({ storage, links, repository, logger }: ClipLinksOptions): ClipLinks {
-  const straight = (task: ClipSource, lifetimeMs: number, isDownload = false): Promise<SignedLink | null> => {
+  const straight = (task: FileSource, lifetimeMs: number, isDownload = false): Promise<SignedLink | null> => {
     const file = { name: fileNameOf(task), contentType: task.clip?.contentType ?? 'video/mp4', isDownload };
     return storage.link(task.id, file, lifetimeMs).catch((thrown: unknown) => {
       logger.warn({ event: 'clip_link_failed', task: task.id, err: thrown }, 'failed to sign a link to the bucket');

@@ -22,11 +22,12 @@ export async function readSet(
   if (first?.set === undefined) return undefined;
   const tasks = [first, ...rest] as const;
   const shown = tasks.find((task) => !isContentRemoved(task)) ?? first;
-  return { place: first.set, tasks: [...tasks], origin: first.origin, shown };
+  return { place: first.set, tasks, origin: first.origin, shown };
 }
 
 /** Returns the end of a set's request for approval, from those of its tasks; `null` while it has none. */
-export function declinedOf(ends: readonly Declined[]): Declined | null {
+export function declinedOf(tasks: readonly Pick<Task, 'declined'>[]): Declined | null {
+  const ends = tasks.flatMap(({ declined }) => declined ?? []);
   const [first] = ends;
   if (first?.price === undefined) return first ?? null;
   const price = sumOf(ends.flatMap((end) => end.price ?? [])) ?? first.price;

@@ -451,8 +451,8 @@ function cardButton(
     readonly action: ButtonAction;
     readonly task: TaskId;
     readonly price: Price | null;
-    afterSends: number;
-    after: number;
+    readonly afterSends: number;
+    readonly after: number;
   },
   { label, style }: Omit<CardButton, 'id'>,
 ): CardButton {

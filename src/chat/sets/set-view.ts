@@ -50,7 +50,7 @@ export function setViewOf({ id, kind, of }: SetPlace, first: TaskView, members: 
     first,
     price,
     progress: null,
-    declined: declinedOf(views.flatMap((view) => view.task.declined ?? [])),
+    declined: declinedOf(views.map(({ task }) => task)),
     ...(views.some(({ isLabelled }) => isLabelled === true) ? { isLabelled: true } : {}),
     retryPrice,
     buttons: buttonsOf(views),
