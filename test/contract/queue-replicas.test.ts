@@ -203,6 +203,22 @@ describe('replicas on one Redis', () => {
     expect(await one.queue.ensure({ queue: 'poll', ids, atMs: Date.now() + HOUR_MS })).toBe(2_499);
     expect(await other.queue.ensure({ queue: 'poll', ids, atMs: Date.now() + HOUR_MS })).toBe(0);
   });
+
+  it('add lost jobs a few hundred at a time, which a slow Redis answers within the timeout', async () => {
+    const one = await replica();
+    const polls = one.queue.queues().find(({ name }) => name.endsWith('poll'));
+    if (polls === undefined) throw new TypeError('there is no queue of polls');
+    const add = polls.add.bind(polls);
+    let [open, most] = [0, 0];
+    vi.spyOn(polls, 'add').mockImplementation((...given) => {
+      open += 1;
+      most = Math.max(most, open);
+      return add(...given).finally(() => (open -= 1));
+    });
+    const ids = Array.from({ length: 1_000 }, (_, at) => `t${at}`);
+    expect(await one.queue.ensure({ queue: 'poll', ids, atMs: Date.now() + HOUR_MS })).toBe(1_000);
+    expect(most).toBeLessThanOrEqual(250);
+  });
 });
 
 describe('a replica that shuts down', () => {

@@ -73,6 +73,17 @@ describe('an order', () => {
     expect((await house.task(id)).state).toBe('uncertain');
   });
 
+  it('restores the spend of its budgets, unless they were read with the settings that it was judged by', async () => {
+    const restoreSpend = vi.fn(async () => undefined);
+    const house = new TaskHouse({ restoreSpend }).start();
+    const settings = new TeamSettingsRepository(house.store, new AuditTrail(house.store, house.clock));
+    const judgedBy = await settings.get({ platform: 'fake', team: 'T1' });
+    expect(await house.service.submit(orderOf(), judgedBy)).toMatchObject({ ok: true });
+    expect(restoreSpend).not.toHaveBeenCalled();
+    await house.submit({ key: 'fake:i2' });
+    expect(restoreSpend).toHaveBeenCalledOnce();
+  });
+
   it('creates another task for another key', async () => {
     const house = new TaskHouse().start();
     const ids = [

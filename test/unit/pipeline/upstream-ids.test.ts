@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { countAttempt, UpstreamIds } from '#src/pipeline/upstream-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
@@ -97,6 +97,22 @@ describe('an id that the service returns twice', () => {
     expect(await repository.holderOf(UPSTREAM, {})).toBe(id);
     await repository.record(id, EVENTS.resubmit);
     expect(await repository.holderOf(UPSTREAM, {})).toBeUndefined();
+  });
+});
+
+describe('the holder of an id', () => {
+  it('is left to the commit where the service answers with it, and read where a user enters it', async () => {
+    const store = new MemoryStore();
+    const repository = new TaskRepository(store);
+    const [mine, other] = ['mine', 'other'] as [TaskId, TaskId];
+    await repository.claim([newTask({ id: mine })]);
+    await repository.claim([newTask({ id: other })]);
+    const read = vi.spyOn(store.keyv('upstream'), 'getMany');
+    for (const event of [EVENTS.send, EVENTS.accepted]) await repository.record(mine, event);
+    expect(read).not.toHaveBeenCalled();
+    for (const event of [EVENTS.send, EVENTS.lost]) await repository.record(other, event);
+    await repository.record(other, { ...EVENTS.identify, upstreamId: 'another' as UpstreamId });
+    expect(read).toHaveBeenCalledOnce();
   });
 });
 

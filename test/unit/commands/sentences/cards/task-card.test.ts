@@ -460,6 +460,19 @@ describe('completion notice', () => {
   });
 });
 
+describe('the card of a set', () => {
+  it.each([
+    ['is looked for', {}, 'I’m looking for it'],
+    ['was not found', { result: 'none' }, 'it needs a decision'],
+  ] as const)('tells of a lost order that it %s', (_what, found, words) => {
+    const search = { untilMs: NOON_MS, ...found };
+    const failure = { code: 'lost_answer', words: null, search } as const;
+    const lost = taskView({ phase: 'uncertain', state: 'uncertain', failure });
+    const view = setView({ id: task, kind: 'takes', of: 1 }, [{ view: lost, message: null }]);
+    expect(cardText(cardOf(view))).toContain(`Not confirmed: ${words}`);
+  });
+});
+
 describe('the word AI', () => {
   const firstLine = (view: CardView) => cardText(cardOf(view)).split('\n')[0];
   const set = { id: task, kind: 'storyboard', of: 2 } as const;
