@@ -57,7 +57,7 @@ function eventful(cost: string, output = ''): Eventful {
   const accepted = lived(newTask({ id: ID }), EVENTS.send, EVENTS.accepted);
   const value = lived(accepted, { ...EVENTS.completed, cost: { amount: cost, currency: 'USD' } });
   const commits = [
-    [{ of: 'budget', key: 'team:playground:T1', value: { hard: { USD: '5' }, soft: {} } }],
+    [{ of: 'budget', key: 'team:fake:T1', value: { hard: { USD: '5000000' } } }],
     [{ of: 'task', key: ID, value: accepted }],
     [{ of: 'task', key: ID, value }],
     // It is delivered later.

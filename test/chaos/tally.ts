@@ -1,4 +1,7 @@
+import type { BudgetAmounts } from '#src/engine/store/store.ts';
+import { microsOf, sumsOf } from '#src/tasks/money.ts';
 import type { Task } from '#src/tasks/task.ts';
+import { limitOf } from './check/limits.ts';
 import type { PlannedDeed } from './deeds.ts';
 import type { History } from './history.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
@@ -145,17 +148,18 @@ export function countEvents({ history: { events, lives, commits } }: Eventful): 
 /** Counts the costs that a service reported, by what was reserved and budgeted for them at that moment. */
 function costsIn(commits: History['commits']): readonly (readonly [Event, number])[] {
   const counts = new Map<Event, number>();
-  const budgets = new Map<string, string>();
+  const budgets = new Map<string, BudgetAmounts>();
   const seen = new Set<string>();
   const count = (event: Event): void => void counts.set(event, (counts.get(event) ?? 0) + 1);
   for (const write of commits.flat()) {
-    if (write.of === 'budget') budgets.set(write.key, write.value?.hard?.['USD'] ?? '');
-    const send = write.of === 'task' ? write.value?.money?.sends.at(-1) : undefined;
-    if (write.of !== 'task' || send?.listed === undefined || seen.has(`${write.key}#${send.atMs}`)) continue;
+    if (write.of === 'budget') budgets.set(write.key, write.value ?? { hard: {} });
+    const task = write.of === 'task' ? write.value : null;
+    const send = task?.money?.sends.at(-1);
+    if (task === null || send?.listed === undefined || seen.has(`${write.key}#${send.atMs}`)) continue;
     seen.add(`${write.key}#${send.atMs}`);
     count(Number(send.amount) < Number(send.listed) ? 'costs below the price' : 'costs above the price');
-    const limits = [...budgets.values()].filter((limit) => limit !== '');
-    if (limits.some((limit) => Number(send.amount) > Number(limit))) count('costs above a budget');
+    const limits = Object.values(sumsOf(task.origin, send)).map((sum) => limitOf(sum, task, send, budgets));
+    if (limits.some((limit) => limit !== null && microsOf(send.amount) > limit)) count('costs above a budget');
   }
   return [...counts];
 }

@@ -106,8 +106,16 @@ function exceeded(task: Task, { budgets, sums }: Books): readonly Violation[] {
   });
 }
 
-/** Returns the hard limit of a sum in the currency of a purchase: below 0 without that currency; `null` for none. */
-function limitOf(sum: string, { origin }: Task, send: SendMoney, budgets: Books['budgets']): bigint | null {
+/**
+ * Returns the hard limit of a sum in the currency of a purchase, in millionths: below 0 without that currency; `null` for
+ * none.
+ */
+export function limitOf(
+  sum: string,
+  { origin }: Pick<Task, 'origin'>,
+  send: SendMoney,
+  budgets: ReadonlyMap<string, BudgetAmounts>,
+): bigint | null {
   const own = sum.slice(0, -`:${send.period}:${send.currency}`.length);
   const keys = own.startsWith('person:') ? [own, `everyone:${origin.platform}:${origin.team}`] : [own];
   const hard = keys.map((key) => budgets.get(key)?.hard ?? {}).find((amounts) => Object.keys(amounts).length > 0);
