@@ -5,6 +5,7 @@ import {
   checkDefaults,
   type Defaults,
   isOffered,
+  isPersonal,
   MEDIA_KINDS,
   type Model,
   orderDefaults,
@@ -37,7 +38,7 @@ const NAMES = ['model', 'seconds', 'aspect'] as const;
 
 const options: readonly OptionDeclaration[] = [
   { name: 'model', description: 'Model that you get without naming one', kind: 'text', autocomplete: 'model' },
-  ...SETTINGS.filter(({ name }) => name !== 'resolution').map(clipOption),
+  ...SETTINGS.filter(isPersonal).map(clipOption),
   {
     name: 'off',
     description: 'Removes this default, or all; channel: the model of this channel, for those who manage it',
@@ -170,7 +171,7 @@ function modelLine({ model: own }: Defaults, { name, title }: Model, isChannels:
 
 /** Returns the value of a setting; `null` for one that has no personal default. */
 function settingLine(setting: Setting, defaults: Defaults, model: Model): string | null {
-  if (setting.name === 'resolution') return null;
+  if (!isPersonal(setting)) return null;
   const own = defaults[setting.name];
   const used = setting.defaultOf(model);
   if (own === undefined) return used === undefined ? null : `${valueWords(setting, used)}${FOR_EVERYONE}.`;

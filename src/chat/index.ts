@@ -40,6 +40,7 @@ export {
 export {
   type BarChart,
   type BudgetAlert,
+  FOR_APPROVERS,
   isOnlyFile,
   type NoticeScope,
   type ReportCorrection,

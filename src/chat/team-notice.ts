@@ -139,6 +139,22 @@ export type TeamNotice =
   | SpendExport
   | PersonExport;
 
+/**
+ * Notices that reach a team's approvers as well as its administrators where no report channel takes them: approvers
+ * decide on spend, and these show nothing that `/video usage` hides from them. A notice about changes, as in the audit log,
+ * would be for administrators alone, as are those about the installation, which have no team.
+ */
+export const FOR_APPROVERS: Readonly<Record<TeamNotice['kind'], boolean>> = {
+  budget_alert: true,
+  unusual_spend: true,
+  report: true,
+  correction: true,
+  out_of_credit: true,
+  // Have one person, who asked for it.
+  export: false,
+  person_export: false,
+};
+
 /** Returns whether a notice only accompanies its file, and has no purpose without it. */
 export function isOnlyFile(notice: TeamNotice): notice is SpendExport | PersonExport {
   return notice.kind === 'export' || notice.kind === 'person_export';

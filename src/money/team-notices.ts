@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Platform, TeamNotice } from '../chat/index.ts';
+import { FOR_APPROVERS, type Platform } from '../chat/index.ts';
 import type { Config } from '../config/index.ts';
 import type { Job } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
@@ -37,22 +37,6 @@ export interface TeamNotices {
   /** Has the budgets of a changed task checked, and the credit of the video service. */
   readonly observer: TaskObserver;
 }
-
-/**
- * Notices that reach a team's approvers as well as its administrators where no report channel takes them: approvers
- * decide on spend, and these show nothing that `/video usage` hides from them. A notice about changes, as in the audit log,
- * would be for administrators alone, as are those about the installation, which have no team.
- */
-const FOR_APPROVERS: Readonly<Record<TeamNotice['kind'], boolean>> = {
-  budget_alert: true,
-  unusual_spend: true,
-  report: true,
-  correction: true,
-  out_of_credit: true,
-  // Have one person, who asked for it.
-  export: false,
-  person_export: false,
-};
 
 /** Creates the alerts and reports; nothing runs before their jobs do. */
 export function createTeamNotices(options: TeamNoticesOptions): TeamNotices {

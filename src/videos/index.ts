@@ -48,7 +48,7 @@ export {
   titled,
   titleOf,
 } from './model.ts';
-export { checkDefaults, type Defaults, personalCatalog } from './personal-defaults.ts';
+export { checkDefaults, type Defaults, isPersonal, personalCatalog } from './personal-defaults.ts';
 export { type CheckReferences, createReferenceCheck, KEPT_ORIGIN, splitAddresses } from './references/addresses.ts';
 export { namesIn, withNames } from './references/names.ts';
 export {

@@ -1,12 +1,17 @@
 import { checkRequest } from './check.ts';
-import { type Catalog, isOffered, type Model } from './model.ts';
-import type { AspectRatio, Refusal, RequestDraft } from './request.ts';
+import { type Catalog, isOffered, type Model, type Setting } from './model.ts';
+import type { Refusal, RequestDraft, SettingValues } from './request.ts';
 
 /** Settings that a person gets where an order names none. Absent: those of the catalog. */
-export interface Defaults {
+export interface Defaults extends Partial<Pick<SettingValues, PersonalSetting>> {
   readonly model?: string;
-  readonly seconds?: number;
-  readonly aspect?: AspectRatio;
+}
+
+type PersonalSetting = 'seconds' | 'aspect';
+
+/** Returns whether people may have defaults of their own for a setting. */
+export function isPersonal(setting: Setting): setting is Setting & { readonly name: PersonalSetting } {
+  return setting.name === 'seconds' || setting.name === 'aspect';
 }
 
 /**

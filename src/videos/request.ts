@@ -9,8 +9,13 @@ export type Resolution = (typeof RESOLUTIONS)[number];
 export const MEDIA_KINDS = ['image', 'audio', 'video'] as const;
 export type MediaKind = (typeof MEDIA_KINDS)[number];
 
-/** Options of `/video create` with one value, out of those that the model offers. @see model.ts */
-export type SettingName = 'seconds' | 'aspect' | 'resolution';
+/** Values of the options of `/video create` with one value, out of those that the model offers. @see model.ts */
+export interface SettingValues {
+  readonly seconds: number;
+  readonly aspect: AspectRatio;
+  readonly resolution: Resolution;
+}
+export type SettingName = keyof SettingValues;
 
 /** Values of the settings; one that the model does not take is absent. */
 export interface RequestSettings {

@@ -1,13 +1,10 @@
 import { type Catalog, isOffered, type Model, modelNamed, SETTINGS } from './model.ts';
 import type { Defaults } from './personal-defaults.ts';
-import type { AspectRatio, RequestDraft, Resolution, SettingName } from './request.ts';
+import type { RequestDraft, SettingName, SettingValues } from './request.ts';
 
 /** Values that an order with a style gets where it names none, as far as its model offers them. */
-interface StyleDefaults {
+interface StyleDefaults extends Partial<SettingValues> {
   readonly model?: string;
-  readonly seconds?: number;
-  readonly aspect?: AspectRatio;
-  readonly resolution?: Resolution;
   readonly images?: readonly string[];
 }
 

@@ -1,8 +1,101 @@
-import { expect, it } from 'vitest';
-import { ProductCopy } from './changes/change.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, it } from 'vitest';
+import { type Insertion, ProductCopy } from './changes/change.ts';
+import { CLIP_SETTING } from './changes/clip-setting.ts';
 import { COMMAND, REGISTRY } from './changes/command.ts';
 import { FILE, RECORD_KIND } from './changes/record-kind.ts';
+import { SET_KIND } from './changes/set-kind.ts';
+import { TASK_STATE } from './changes/task-state.ts';
+import { TEAM_NOTICE } from './changes/team-notice.ts';
 import { TEAM_SETTING } from './changes/team-setting.ts';
+
+let product: ProductCopy;
+
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dailies-product-'));
+  product = await ProductCopy.make(folder);
+  expect(await product.filesWithErrors()).toEqual([]);
+  return () => rm(folder, { recursive: true, force: true });
+});
+
+/**
+ * Makes a change in a copy of the product. After the first of its files, tsc asks for no other than the rest of them.
+ * @returns the copy, and the files in their order
+ */
+async function changedBy(parts: readonly Insertion[]): Promise<{ copy: ProductCopy; files: readonly string[] }> {
+  const copy = await product.copy();
+  const files = [...new Set(parts.map(({ file }) => file))];
+  const [first, ...others] = files;
+  for (const part of parts) if (part.file === first) await copy.insert(part);
+  expect(new Set(await copy.filesWithErrors()).difference(new Set(others))).toEqual(new Set());
+  for (const part of parts) if (part.file !== first) await copy.insert(part);
+  expect(await copy.filesWithErrors()).toEqual([]);
+  return { copy, files };
+}
+
+/** Prints the option of the setting, and the body of a request with it. */
+const SEEDED = `
+  import { create } from '#commands/create.ts';
+  import { requestWords } from '#commands/sentences/settings.ts';
+  import { DIALECTS } from '#src/videos/index.ts';
+  const request = { model: 'm', prompt: 'a fox', seconds: 4, seed: 7, media: { image: [], audio: [], video: [] } };
+  console.log(JSON.stringify({
+    option: create.declaration.options.find(({ name }) => name === 'seed'),
+    body: DIALECTS['v1-videos'].createCall(request, { name: 'm', billing: 'per_call' }).body,
+    words: requestWords(request),
+  }));
+`;
+
+it('a new setting of a clip touches three files: its name, its row, and its words', async () => {
+  const { copy, files } = await changedBy(CLIP_SETTING);
+  expect(files).toHaveLength(3);
+  expect(await copy.printedBy(SEEDED)).toMatchObject({
+    option: { name: 'seed', description: 'Number by which a clip can be made alike', kind: 'integer' },
+    body: { model: 'm', prompt: 'a fox', seed: 7 },
+    words: ['4 s', '7'],
+  });
+});
+
+/** Parks a task, and cancels it. */
+const PARKED = `
+  import { transition } from '#src/tasks/state-machine.ts';
+  const by = { id: 'U1', name: 'Ada' };
+  const parked = transition({ state: 'claimed', revision: 1, sends: 0, unsentTries: 0 }, { kind: 'park' });
+  const cancelled = transition(parked, { kind: 'cancel', by, atMs: 1 });
+  console.log(JSON.stringify([parked.state, cancelled.state]));
+`;
+
+it('a new state of tasks touches three files: its name, its row, and the answer to a late Cancel', async () => {
+  const { copy, files } = await changedBy(TASK_STATE);
+  expect(files).toHaveLength(3);
+  expect(await copy.printedBy(PARKED)).toEqual(['parked', 'cancelled']);
+});
+
+/** Prints the card of a notice. */
+const NOTICED = `
+  import { teamNoticeCard } from '#commands/sentences/cards/team-notice.ts';
+  console.log(JSON.stringify(teamNoticeCard({ kind: 'weekly_summary', clips: 3 })));
+`;
+
+it('a new notice to a team touches two files: what it says and to whom, and its words', async () => {
+  const { copy, files } = await changedBy(TEAM_NOTICE);
+  expect(files).toHaveLength(2);
+  expect(JSON.stringify(await copy.printedBy(NOTICED))).toContain('3 clips this week.');
+});
+
+/** Prints the size of a set. */
+const COUNTED = `
+  import { setSize } from '#commands/sentences/ordered.ts';
+  console.log(JSON.stringify(setSize({ kind: 'loops', of: 3 })));
+`;
+
+it('a new kind of set touches three files: its name, and its words', async () => {
+  const { copy, files } = await changedBy(SET_KIND);
+  expect(files).toHaveLength(3);
+  expect(await copy.printedBy(COUNTED)).toBe('3 loops');
+});
 
 /** Prints the option of the setting, its line on the card and that of the audit log. */
 const SHOWN = `
@@ -32,7 +125,7 @@ const SHOWN = `
 
 it('a new team setting touches two files: its row, and its words, which tsc asks for', async () => {
   const [row, words] = TEAM_SETTING;
-  const copy = await ProductCopy.make();
+  const copy = await product.copy();
   await copy.insert(row);
   expect(await copy.filesWithErrors()).toEqual([words.file]);
   await copy.insert(words);
@@ -68,7 +161,7 @@ const FORGOTTEN = `
 `;
 
 it('a new kind of record touches one file, which does not compile without what it says about people', async () => {
-  const copy = await ProductCopy.make();
+  const copy = await product.copy();
   await copy.insert(RECORD_KIND.bare);
   expect(await copy.filesWithErrors()).toEqual([FILE]);
   await copy.insert(RECORD_KIND.personal);
@@ -88,7 +181,7 @@ const GREETED = `
 `;
 
 it('a new command touches two files: its own, and the registry', async () => {
-  const copy = await ProductCopy.make();
+  const copy = await product.copy();
   await copy.add(COMMAND.file, COMMAND.text);
   for (const lines of REGISTRY) await copy.insert(lines);
   expect(await copy.filesWithErrors()).toEqual([]);

@@ -7,10 +7,11 @@ import { temporaryFolder } from '#test/fakes/sandbox-client.ts';
 const TOP = join(import.meta.dirname, '../../../..');
 const run = promisify(execFile);
 
-/** Lines that a change puts into a file, before the first line that contains a text. */
+/** Lines that a change puts into a file, before the first line that contains a text; words, right before the text. */
 export interface Insertion {
   readonly file: string;
   readonly before: string;
+  /** Words have no line feed. */
   readonly lines: string;
 }
 
@@ -22,8 +23,14 @@ export class ProductCopy {
     this.#folder = folder;
   }
 
-  static async make(): Promise<ProductCopy> {
+  /** Copies this copy, with what tsc knows of it, to a folder of the current test. */
+  async copy(): Promise<ProductCopy> {
     const folder = await temporaryFolder();
+    await cp(this.#folder, folder, { recursive: true, verbatimSymlinks: true });
+    return new ProductCopy(folder);
+  }
+
+  static async make(folder: string): Promise<ProductCopy> {
     const copied = ['src', 'commands', 'adapters', 'package.json'];
     await Promise.all(copied.map((path) => cp(join(TOP, path), join(folder, path), { recursive: true })));
     await symlink(join(TOP, 'node_modules'), join(folder, 'node_modules'));
@@ -37,7 +44,8 @@ export class ProductCopy {
   async insert({ file, before, lines }: Insertion): Promise<void> {
     const text = await readFile(join(this.#folder, file), 'utf8');
     if (!text.includes(before)) throw new Error(`${file} has no line with ${before}`);
-    const at = text.lastIndexOf('\n', text.indexOf(before)) + 1;
+    const place = text.indexOf(before);
+    const at = lines.endsWith('\n') ? text.lastIndexOf('\n', place) + 1 : place;
     await writeFile(join(this.#folder, file), text.slice(0, at) + lines + text.slice(at));
   }
 
