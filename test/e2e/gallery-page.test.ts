@@ -146,8 +146,13 @@ test(
   async () => {
     const page = await visit();
     await page.click('.card:has-text("a grey wolf")');
+    await page.waitForSelector('button:has-text("Retry · $0.20")');
+    // A take that is done before the page has shown anything is never said to be in the making.
+    const said = Promise.withResolvers<void>();
+    await page.route('**/gallery/api/clips/**', (route) => said.promise.then(() => route.continue()));
     await page.dblclick('button:has-text("Retry · $0.20")');
     await page.waitForSelector('text=Another take is being made.');
+    said.resolve();
     await page.waitForSelector('.takes a');
     await expect.poll(() => page.locator('.takes li').count()).toBe(2);
     await page.click('.takes a');
