@@ -15,7 +15,7 @@ import { withDefaults } from './orders/defaults.ts';
 import { orderKey } from './orders/offers.ts';
 import { reactToSet } from './orders/sets.ts';
 import { cancelTask, retryOnce } from './orders/task-actions.ts';
-import { mayNotCreateHere } from './policy/rules-here.ts';
+import { judgingOnce, mayNotCreateHere } from './policy/rules-here.ts';
 import { declarations } from './registry.ts';
 import { removedSentence } from './sentences/removal.ts';
 import { reactionAction } from './ui/buttons.ts';
@@ -24,26 +24,29 @@ import { reactionAction } from './ui/buttons.ts';
 export function createBot(ports: BotPorts): Bot {
   // People named in ADMINS administer every team.
   const known = (caller: Caller): Caller => (isOperator(ports, caller) ? { ...caller, mayAdminister: true } : caller);
-  /** Counts a purchase that is refused because the data folder is at its limit. */
-  const counted = <Result>(handled: Promise<Result>): Promise<Result> =>
-    handled.catch((thrown: unknown) => {
+  /** Handles what may buy. Counts a purchase that is refused because the data folder is at its limit. */
+  const handle = <Result>(
+    caller: Caller,
+    handler: (ports: BotPorts, caller: Caller) => Promise<Result>,
+  ): Promise<Result> =>
+    handler(judgingOnce(ports), known(caller)).catch((thrown: unknown) => {
       if (thrown instanceof DailiesError && thrown.code === 'data_full') ports.dataFull();
       throw thrown;
     });
   return {
     commands: declarations,
     commandsFor: async (caller) => (await permittedCommands(ports, known(caller), declarations)).commands,
-    command: (caller, name, given) => counted(runCommand(ports, known(caller), { name, given })),
-    text: (caller, text, addressing = 'command', files = {}) =>
-      counted(runText(ports, known(caller), text, { addressing, files })),
+    command: (by, name, given) => handle(by, (own, caller) => runCommand(own, caller, { name, given })),
+    text: (by, text, addressing = 'command', files = {}) =>
+      handle(by, (own, caller) => runText(own, caller, text, { addressing, files })),
     form: async (caller) => {
       const refusal = await mayNotCreateHere(ports, known(caller));
       return refusal === null ? createForm((await withDefaults(ports, caller)).catalog()) : refused(refusal);
     },
-    press: (caller, button) => counted(pressButton(ports, known(caller), button)),
-    react: (caller, message, emoji) => counted(react(ports, known(caller), message, emoji)),
-    submit: async (caller, form, values) =>
-      counted(submitForm(await withDefaults(ports, caller), known(caller), form, values)),
+    press: (by, button) => handle(by, (own, caller) => pressButton(own, caller, button)),
+    react: (by, message, emoji) => handle(by, (own, caller) => react(own, caller, message, emoji)),
+    submit: (by, form, values) =>
+      handle(by, async (own, caller) => submitForm(await withDefaults(own, caller), caller, form, values)),
     suggest: async (caller, name, optionName, typed, given) => {
       const command = declarations.find((one) => one.name === name);
       const option = command?.options.find((one) => one.name === optionName);

@@ -22,6 +22,7 @@ import { nextTake, replyToHere, takeReply } from '../orders/takes.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
 import { pausedSentence } from '../sentences/pause.ts';
+import { SETTINGS_CHANGED } from '../sentences/refusals.ts';
 import { button } from '../ui/buttons.ts';
 import { type Card, textCard } from '../ui/card.ts';
 
@@ -78,7 +79,7 @@ export async function orderBlindRetry(
   if (!placed.ok) {
     // Its reasons and buttons name the price, and its request the model, which an export would show.
     await ports.drafts.discard({ ...draft, request: { prompt: task.request.prompt } });
-    return refused(REMAKE_REFUSED);
+    return refused(placed.code === 'outdated' ? SETTINGS_CHANGED : REMAKE_REFUSED);
   }
   if (isContentRemoved(placed.task)) return placedReply(placed);
   return takeReply(ports, caller, { original: task, take, placed });

@@ -6,7 +6,7 @@ import type { TeamSettings } from '#src/teams/index.ts';
 import { type CheckedStoryboard, draftOfOrder, type Refusal } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
 import type { BotPorts } from '../input/subcommand.ts';
-import { withSettings } from '../policy/rules-here.ts';
+import { judgingOnce } from '../policy/rules-here.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 import { draftOf, type OrderIdentity, orderKey } from './offers.ts';
 import { type Accepted, orderedBy, orderPrice } from './what-fits.ts';
@@ -71,7 +71,7 @@ export class OrderContext {
     this.caller = caller;
     this.settings = settings;
     this.ordering = ordering;
-    this.ports = withSettings(ports, settings);
+    this.ports = judgingOnce(ports, settings);
     this.key = ordering.key ?? orderKey(caller);
     this.price = orderPrice(checked);
     this.ordered = orderedBy(checked);

@@ -22,7 +22,7 @@ import {
 /** Outcome of an order: its task (new or from an earlier delivery), or what stopped it, by a code. */
 export type Placed =
   | { readonly ok: true; readonly task: Task; readonly isNew: boolean }
-  | ({ readonly ok: false; readonly code: 'request' | (typeof GATES)[number]['name'] | 'claim' } & Stop);
+  | ({ readonly ok: false; readonly code: 'request' | (typeof GATES)[number]['name'] | 'claim' | 'outdated' } & Stop);
 
 /**
  * Prices a checked request by the current catalog and submits it, once it has passed every gate. An order that was claimed
@@ -46,13 +46,16 @@ export async function placeOrder(
   }
   const submission = await ports.tasks.submit(await submissionOf(order), settings);
   if (submission.ok) return submission;
-  const now = 'outdated' in submission ? order.under(submission.outdated) : order;
-  return { ok: false, code: 'claim', ...(await refusedBy(now, submission)) };
+  if ('outdated' in submission)
+    return { ok: false, code: 'outdated', ...(await refuseOutdated(order.under(submission.outdated), submission)) };
+  return { ok: false, code: 'claim', ...(await refusedBy(order, submission)) };
 }
 
+/** Submission that the claim refused by the settings that it was judged by. */
+type RefusedClaim = Exclude<Extract<Submission, { readonly ok: false }>, { readonly outdated: unknown }>;
+
 /** Returns why the claim refused an order, with the remedies. */
-function refusedBy(order: OrderContext, submission: Extract<Submission, { readonly ok: false }>): Promise<Refusal> {
-  if ('outdated' in submission) return refuseOutdated(order, submission);
+function refusedBy(order: OrderContext, submission: RefusedClaim): Promise<Refusal> {
   if ('over' in submission) return refuseOverBudget(order, submission.over);
   if ('paused' in submission) return refusePaused(order, submission.paused);
   if ('forbidden' in submission) return refuseValues(order, submission.forbidden);

@@ -7,7 +7,7 @@ import { visibleAmong } from '../input/task-lookup.ts';
 import { taskButton } from '../sentences/cards/task-card.ts';
 import { count, formatDuration, shorten } from '../sentences/format.ts';
 import { pausedSentence } from '../sentences/pause.ts';
-import { refusalSentences } from '../sentences/refusals.ts';
+import { refusalSentences, SETTINGS_CHANGED } from '../sentences/refusals.ts';
 import { button } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import { fixButton } from './offer-cards.ts';
@@ -78,7 +78,7 @@ export function refuseOutdated(
 ): Promise<Refusal> {
   if (paused !== null) return refusePaused(order, paused);
   if (forbidden.length > 0) return refuseValues(order, forbidden);
-  return refuseForNow(order, 'The team’s settings changed just now. Nothing was bought; try again.');
+  return refuseForNow(order, SETTINGS_CHANGED);
 }
 
 /** Refuses an order over a limit; lists the caller's undecided tasks that count, with their buttons. */

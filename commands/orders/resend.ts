@@ -54,7 +54,7 @@ export async function sendAgain(
   if (!isAccepted) return ask({ kind: 'late' });
   if (offered === null || !isSamePrice(offered, price)) return ask({ kind: 'price', before: offered });
   if (question !== null) return ask({ kind: 'spending', price });
-  const decided = await ports.tasks.resubmit(task.id, caller.user, { afterSends, price });
+  const decided = await ports.tasks.resubmit(task.id, caller.user, { afterSends, price }, settings);
   return decisionReply(ports, caller, task, 'again', decided);
 }
 

@@ -1,5 +1,5 @@
 import { setCardId, setOfCard } from '#src/chat/index.ts';
-import { clipsOf, outdatedIn } from '#src/orders/index.ts';
+import { clipsOf, outdatedIn, type Shot } from '#src/orders/index.ts';
 import {
   formatPrice,
   isContentRemoved,
@@ -91,17 +91,26 @@ async function remakeOutdated(ports: BotPorts, caller: Caller, place: SetPlace, 
     ...caller,
     address: ports.chat.platform(caller.platform).channels.lastingAddress(caller.address),
   };
-  for (const { task, checked, price } of orders) {
+  for (const order of orders) {
+    const { task, checked, price } = order;
     const buyer = { ...later, shown: { price }, ...(task === first && acknowledged ? { acknowledged } : {}) };
     const take = await nextTake(ports, caller, `retry:${task.id}`);
     const placed = await placeOrder(ports, buyer, checked, { ...take, retryOf: task.id });
-    if (!placed.ok) return placedReply(placed);
+    if (!placed.ok) return refusedAmong(shots, orders.indexOf(order), placedReply(placed));
   }
-  return privately(textCard([madeAgain(shots.map(({ at }) => at))]));
+  return privately(textCard([madeAgain(shots)]));
 }
 
-function madeAgain(shots: readonly number[]): string {
-  return `${shots.length === 1 ? 'Shot' : 'Shots'} ${all(shots.map(String))} ${shots.length === 1 ? 'is' : 'are'} being made again.`;
+/** Returns the reply to a shot that was refused, with those that were ordered before it. */
+function refusedAmong(shots: readonly Pick<Shot, 'at'>[], index: number, reply: Reply): Reply {
+  if (reply.kind !== 'refused' || index === 0) return reply;
+  const made = madeAgain(shots.slice(0, index));
+  return { ...reply, sentence: `${made} Shot ${shots[index]?.at} isn’t:\n${reply.sentence}` };
+}
+
+function madeAgain(shots: readonly Pick<Shot, 'at'>[]): string {
+  const numbers = shots.map(({ at }) => String(at));
+  return `${shots.length === 1 ? 'Shot' : 'Shots'} ${all(numbers)} ${shots.length === 1 ? 'is' : 'are'} being made again.`;
 }
 
 /** Joins the chosen clips of a storyboard, below its card; buys nothing. */

@@ -9,7 +9,7 @@ import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { decidedLine } from '../sentences/cards/approval.ts';
 import { cannotCancel } from '../sentences/cards/task-card.ts';
 import { pausedSentence } from '../sentences/pause.ts';
-import { UNDECIDED } from '../sentences/refusals.ts';
+import { SETTINGS_CHANGED, UNDECIDED } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
 import { shortId } from '../ui/buttons.ts';
 import { type Line, textCard } from '../ui/card.ts';
@@ -47,6 +47,7 @@ export async function decisionReply(
 ): Promise<Reply> {
   if (decision.paused !== undefined) return refused(pausedSentence(decision.paused));
   if (decision.forbidden !== undefined) return forbiddenReply(caller, decision.forbidden);
+  if (decision.outdated === true) return refused(SETTINGS_CHANGED);
   if (decision.over === undefined) {
     const { done, task: now } = decision;
     return privately(textCard(done ? doneLine(kind, now) : tooLateLine(kind, now, ports.clock.now())));

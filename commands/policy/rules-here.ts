@@ -24,16 +24,15 @@ async function rulesIn(ports: Pick<BotPorts, 'settings'>, caller: Caller, place:
 }
 
 /**
- * Returns the ports with the catalog as the policy allows it where the caller is, the team’s styles, and the settings that
- * say so: they are not read again. Rejects with `store_unavailable`.
+ * Returns the ports with the catalog as the policy allows it where the caller is, and the team’s styles. Rejects with
+ * `store_unavailable`.
  */
 export async function withPolicy(ports: BotPorts, caller: Caller): Promise<BotPorts> {
   return underPolicy(ports, caller, await ports.settings.get(teamOf(caller)));
 }
 
 /** As {@link withPolicy}, for the settings of the caller's team. */
-export function underPolicy(given: BotPorts, caller: Caller, team: TeamSettings): BotPorts {
-  const ports = withSettings(given, team);
+export function underPolicy(ports: BotPorts, caller: Caller, team: TeamSettings): BotPorts {
   const { policy = NO_POLICY, styles = [] } = team;
   const rules = valueRules(rulesAt(policy, caller));
   const isWhole = Object.keys(rules).length === 0;
@@ -42,10 +41,27 @@ export function underPolicy(given: BotPorts, caller: Caller, team: TeamSettings)
   return { ...ports, catalog: () => ({ ...allowed(ports.catalog()), styles }) };
 }
 
-/** Returns the ports with the settings of the caller's team as they were read: what an order is judged by is one reading. */
-export function withSettings(ports: BotPorts, team: TeamSettings): BotPorts {
+/**
+ * Returns the ports of one interaction, which reads the settings of its team once: they are all that its order is judged by,
+ * from the rights of the caller to the claim, which compares them. They are read anew once the interaction has changed them.
+ * @param first settings that were read before. Default: none.
+ */
+export function judgingOnce(ports: BotPorts, first?: TeamSettings): BotPorts {
   const { settings } = ports;
-  return { ...ports, settings: { get: async () => team, change: (...change) => settings.change(...change) } };
+  let read = first === undefined ? undefined : Promise.resolve(first);
+  return {
+    ...ports,
+    settings: {
+      get: (team) => {
+        read ??= settings.get(team);
+        return read;
+      },
+      change: (...change) =>
+        settings.change(...change).finally(() => {
+          read = undefined;
+        }),
+    },
+  };
 }
 
 /** Returns the reply to a purchase that the policy does not allow. */

@@ -15,7 +15,7 @@ import type { TeamSettings } from '#src/teams/index.ts';
 import type { Caller, FieldProblem, Reply } from '../bot-port.ts';
 import { type BotPorts, privately, refused, refusedWith, teamOf } from '../input/subcommand.ts';
 import { visibleAmong } from '../input/task-lookup.ts';
-import { mayNotReview, withSettings } from '../policy/rules-here.ts';
+import { mayNotReview } from '../policy/rules-here.ts';
 import { count, formatCount, quoted } from '../sentences/format.ts';
 import { removedSentence } from '../sentences/removal.ts';
 import { button, type ReviewPress } from '../ui/buttons.ts';
@@ -212,7 +212,7 @@ async function reviewable(
   if (task.state !== 'completed' || task.clip === undefined) return { reply: refused(NOT_REVIEWABLE) };
   const rules = await ports.settings.get(teamOf(caller));
   if (!hasReview(rules, task.origin)) return { reply: refused('Reviews are off in this clip’s channel.') };
-  const forbidden = await mayNotReview(withSettings(ports, rules), caller, task.origin);
+  const forbidden = await mayNotReview(ports, caller, task.origin);
   return forbidden === null ? { rules } : { reply: refused(forbidden) };
 }
 

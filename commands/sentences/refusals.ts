@@ -261,6 +261,9 @@ export const UNKNOWN_BUTTON = 'This button no longer works. /video list shows th
 
 export const DISCARDED = 'Discarded. Nothing was bought.';
 
+/** Refuses what was judged by settings that have changed, although those of now would allow it. */
+export const SETTINGS_CHANGED = 'The team’s settings changed just now. Nothing was bought; try again.';
+
 /** Reply to the removal of an unknown name. */
 export function noSuchImage(name: string, meant: string | null): string {
   return `There is no @${name} in the library.${meant === null ? '' : ` Did you mean @${meant}?`}`;

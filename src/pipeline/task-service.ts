@@ -82,6 +82,8 @@ export interface Decision {
   readonly paused?: PauseInEffect;
   /** Why the team's policy refused another submission; nothing was bought. */
   readonly forbidden?: readonly PolicyRefusal[];
+  /** The settings of the team have changed since another submission was judged by them; nothing was bought. */
+  readonly outdated?: true;
 }
 
 /** Options of {@link TaskService}. */
@@ -200,21 +202,28 @@ export class TaskService {
   /**
    * Submits an uncertain task again if it was sent `afterSends` times so far (a second press changes nothing) and its
    * price is within every budget of the month.
+   * @param settings as of {@link submit}
    */
-  async resubmit(id: TaskId, by: Person, resubmission: Resubmission): Promise<Decision> {
-    const { afterSends, price } = resubmission;
+  async resubmit(
+    id: TaskId,
+    by: Person,
+    { afterSends, price }: Resubmission,
+    settings?: TeamSettings,
+  ): Promise<Decision> {
     const task = await this.get(id);
     if (task === undefined) throw missing(id);
     const { origin, request } = task;
-    const settings = await this.#settingsOf(origin);
-    const { purchase, paused, forbidden } = purchaseAt(this.#options.clock.now(), { origin, request, price }, settings);
-    if (paused !== null) return { done: false, task, paused };
-    if (forbidden.length > 0) return { done: false, task, forbidden };
+    const at = (judgedBy: TeamSettings) => purchaseAt(this.#options.clock.now(), { origin, request, price }, judgedBy);
+    const judgedBy = settings ?? (await this.#settingsOf(origin));
+    const now = at(judgedBy);
+    const { purchase } = now;
+    const refused = refusedNow(task, now);
+    if (refused !== null) return refused;
     await Promise.all([this.#options.assertWritable?.(), this.#options.restoreSpend?.(task.origin)]);
-    const conditions = { judgedBy: [settingsUnchanged(origin, settings)] };
+    const conditions = { judgedBy: [settingsUnchanged(origin, judgedBy)] };
     const decision = await this.#decide(id, by, { kind: 'resubmit', afterSends, purchase }, conditions);
-    // The settings have changed since: they are judged by as they are now.
-    return decision.outdated === true ? this.resubmit(id, by, resubmission) : decision;
+    if (decision.outdated !== true) return decision;
+    return refusedNow(decision.task, at(await this.#settingsOf(origin))) ?? decision;
   }
 
   /** Dismisses an uncertain task: it stays uncertain and is closed. */
@@ -355,6 +364,12 @@ const AUDITED: Readonly<Partial<Record<TaskEvent['kind'], { readonly text: strin
   leave: { text: 'dismissed', surface: 'button' },
   identify: { text: 'ID entered', surface: 'form' },
 };
+
+/** Returns the decision on another submission that a pause or the policy refuses; `null` where neither does. */
+function refusedNow(task: Task, { paused, forbidden }: PurchaseNow): Decision | null {
+  if (paused !== null) return { done: false, task, paused };
+  return forbidden.length > 0 ? { done: false, task, forbidden } : null;
+}
 
 function missing(id: TaskId): TypeError {
   return new TypeError(`deciding on task ${id}: there is no such task`);

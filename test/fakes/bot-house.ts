@@ -34,19 +34,12 @@ import type { LimitReached } from '#src/tasks/limits.ts';
 import { hasReview } from '#src/tasks/review/review.ts';
 import { versionOf } from '#src/tasks/review/versions.ts';
 import { isEnded, transition } from '#src/tasks/state-machine.ts';
-import {
-  type Audience,
-  hasClip,
-  type Origin,
-  orderIdOf,
-  type Task,
-  type TaskEvent,
-  type TaskId,
-} from '#src/tasks/task.ts';
+import { type Audience, hasClip, orderIdOf, type Task, type TaskEvent, type TaskId } from '#src/tasks/task.ts';
 import { isVisible } from '#src/tasks/visibility.ts';
 import { Approvers } from '#src/teams/approvers.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { PersonalDefaults } from '#src/teams/personal-defaults.ts';
+import { purchaseAt } from '#src/teams/policy/purchase-check.ts';
 import { References } from '#src/teams/references.ts';
 import { pauseAt, TeamSettingsRepository } from '#src/teams/team-settings.ts';
 import type { Catalog } from '#src/videos/model.ts';
@@ -274,15 +267,18 @@ export class BotHouse implements BotPorts {
   }
 
   readonly tasks: BotPorts['tasks'] = {
-    submit: async (order) => {
+    submit: async (order, settings) => {
       this.orders.push(order);
       const id = taskIdOf(order.key);
       const existing = this.records.get(id);
       if (existing !== undefined) return { ok: true, task: existing, isNew: false };
+      const now = await this.settings.get(order.origin);
+      const { paused, forbidden } = purchaseAt(this.clock.now(), order, now);
+      if (settings !== undefined && settings.revision !== now.revision)
+        return { ok: false, outdated: now, paused, forbidden };
       if (this.limit !== null) return { ok: false, limit: this.limit };
       if (this.over !== null && order.approval === undefined) return { ok: false, over: this.over };
       if (order.isUnasked === true) return { ok: false, isUnasked: true };
-      const paused = await this.#pauseOf(order.origin);
       if (paused !== null) return { ok: false, paused };
       const { request, origin, price, retryOf, takeOf, press, approval } = order;
       const counts = { revision: 0, sends: 0, unsentTries: 0, presented: true, createdAtMs: this.clock.now() };
@@ -326,9 +322,13 @@ export class BotHouse implements BotPorts {
         .slice(0, limit),
     cancel: async (id, by) => this.#decide(id, { kind: 'cancel', by, atMs: this.clock.now() }),
     withdraw: async (id, by) => this.#decide(id, { kind: 'decline', how: 'withdrawn', by, atMs: this.clock.now() }),
-    resubmit: async (id, _by, { afterSends, price }) => {
-      const paused = await this.#pauseOf(this.task(id).origin);
-      if (paused !== null) return { done: false, task: this.task(id), paused };
+    resubmit: async (id, _by, { afterSends, price }, settings) => {
+      const task = this.task(id);
+      const now = await this.settings.get(task.origin);
+      const { origin, request } = task;
+      const { paused } = purchaseAt(this.clock.now(), { origin, request, price }, now);
+      if (paused !== null) return { done: false, task, paused };
+      if (settings !== undefined && settings.revision !== now.revision) return { done: false, task, outdated: true };
       if (this.over !== null) return { done: false, task: this.task(id), over: this.over };
       const purchase = { period: '2026-11', atMs: this.clock.now(), ...price };
       return this.#decide(id, { kind: 'resubmit', afterSends, purchase });
@@ -499,10 +499,6 @@ export class BotHouse implements BotPorts {
       .filter(({ origin }) => origin.platform === platform && origin.team === team)
       .filter(({ origin }) => user === undefined || origin.user.id === user)
       .reverse();
-  }
-
-  async #pauseOf(origin: Pick<Origin, 'platform' | 'team'>) {
-    return pauseAt(await this.settings.get(origin), this.clock.now());
   }
 
   /** Applies an event; a decision on a requested task of a set is one on all of them, as in the repository. */

@@ -482,7 +482,7 @@ describe('where the settings change after an order was judged by them', () => {
     expect(await house.service.submit(orderOf(), await read())).toMatchObject({ ok: true, isNew: true });
   });
 
-  it('another send of an uncertain task is judged by them anew', async () => {
+  it('another send of an uncertain task is refused, also right before its commit', async () => {
     const { house, change, read } = await judged();
     house.videos.willCreate(() => ({ kind: 'lost', error: errorOf('lost_answer') }));
     const id = await house.order();
@@ -499,8 +499,12 @@ describe('where the settings change after an order was judged by them', () => {
     expect(await house.task(id)).toMatchObject({ state: 'uncertain', sends: 1 });
     await change({ pause: null });
     changeMeanwhile({ approveAbove: { amount: '0', currency: 'USD' } });
-    expect(await house.service.resubmit(id, ADA, again)).toMatchObject({ done: true });
-    expect(await read()).toMatchObject({ approveAbove: { amount: '0' } });
+    expect(await house.service.resubmit(id, ADA, again)).toMatchObject({ done: false, outdated: true });
+    const before = await read();
+    await change({ confirmAbove: { amount: '0', currency: 'USD' } });
+    expect(await house.service.resubmit(id, ADA, again, before)).toMatchObject({ done: false, outdated: true });
+    expect(await house.task(id)).toMatchObject({ state: 'uncertain', sends: 1 });
+    expect(await house.service.resubmit(id, ADA, again, await read())).toMatchObject({ done: true });
   });
 
   it('an order that was claimed before returns its task', async () => {

@@ -326,6 +326,20 @@ describe('the retry of a blind clip', () => {
     expect(drafts).toContain('a red fox');
     expect(drafts).not.toMatch(NAMES);
   });
+
+  it('is refused by a setting that changes after it was judged by it, and says so', async () => {
+    const { house, ids } = await compared(undefined, DONE, FAILED, DONE);
+    const confirm = `remake:${ids[1]}:0.6USD:confirmed`;
+    const limit = { approveAbove: { amount: '0.5', currency: 'USD' } };
+    const acknowledged = async () => {
+      await house.settings.change(ada(), { person: ada().user, surface: 'command' }, limit);
+      return true;
+    };
+    const reply = await house.bot.press(ada({ acknowledged }), confirm);
+    expect(replyText(reply)).toBe('refused: The team’s settings changed just now. Nothing was bought; try again.');
+    expect(house.records.size).toBe(3);
+    expect((await house.bot.press(ada(), confirm)).kind).toBe('task');
+  });
 });
 
 it('in progress are shown by the id of any clip, with a link to the message of that one and the buttons of all', async () => {

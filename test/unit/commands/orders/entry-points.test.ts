@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Addressing, Bot, Caller, Reply } from '#commands/bot-port.ts';
 import type { SpendingRules } from '#commands/orders/spending.ts';
 import { declarations } from '#commands/registry.ts';
@@ -9,8 +9,9 @@ import type { OverBudget } from '#src/pipeline/over-budget.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { PolicyRules } from '#src/teams/policy/policy.ts';
+import type { SettingsPatch } from '#src/teams/settings-schema.ts';
 import { modelFingerprint } from '#src/videos/elsewhere.ts';
-import { ada, BotHouse, NOON_MS } from '#test/fakes/bot-house.ts';
+import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { doneIn } from '#test/fakes/outcomes.ts';
 import { CATALOG } from '../../videos/models.ts';
@@ -282,6 +283,46 @@ describe.each(WAYS)('%s', (_name, way) => {
     }
     if (rule === 'pause') expect(replyText(reply)).toContain('Grace paused spending: enough.');
     if (outcome === 'refuses' && rule === 'hard') expect(replyText(reply)).toContain('$0.10 of $10.00 left');
+  });
+});
+
+/** Uses a way where the right to decide and the limit of approvals change once the settings were read `times` times. */
+async function changeAfter({ run, seed }: Way, times: number) {
+  const house = new BotHouse(CATALOG);
+  const id = (await seed?.(house)) ?? '';
+  const change = (patch: SettingsPatch) =>
+    house.settings.change(ada(), { person: ada().user, surface: 'command' }, patch);
+  await change({ policy: { team: { decide: 'any' }, channels: {} } });
+  const spendingRules: typeof house.spendingRules = async (_spender, _currency, { approveAbove }) => ({
+    approveAbove,
+    budgets: [],
+  });
+  Object.assign(house, { spendingRules });
+  const read = house.settings.get.bind(house.settings);
+  let reads = 0;
+  vi.spyOn(house.settings, 'get').mockImplementation(async (team) => {
+    const before = await read(team);
+    reads += 1;
+    if (reads === times) await change({ approveAbove: usd('0.10'), policy: { team: { decide: [] }, channels: {} } });
+    return before;
+  });
+  const stored = () => JSON.stringify([...house.records.values()]);
+  const before = stored();
+  // Someone else's clip, where it is about one.
+  const reply = await run(house, seed === finished || seed === uncertain ? bob() : ada(), id);
+  return { reply, reads, isChanged: stored() !== before };
+}
+
+describe.each(WAYS.filter(([, { outcomes }]) => outcomes?.none !== 'asks'))('%s', (_name, way) => {
+  it('buys nothing by settings that changed since they were read', async () => {
+    const { reads, isChanged } = await changeAfter(way, 0);
+    expect(isChanged).toBe(true);
+    // The last reading is that of the claim.
+    for (const times of Array.from({ length: reads - 1 }, (_, at) => at + 1)) {
+      const { reply, isChanged: isBought } = await changeAfter(way, times);
+      expect({ times, isBought }).toEqual({ times, isBought: false });
+      expect(reply).toMatchObject({ kind: 'refused', sentence: expect.stringContaining('settings changed just now') });
+    }
   });
 });
 

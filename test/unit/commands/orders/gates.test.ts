@@ -4,6 +4,7 @@ import { withDefaults } from '#commands/orders/defaults.ts';
 import { GATES } from '#commands/orders/gates.ts';
 import { orderKey } from '#commands/orders/offers.ts';
 import { placeOrder } from '#commands/orders/place-order.ts';
+import { judgingOnce } from '#commands/policy/rules-here.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { refusedBy } from '#src/teams/policy/purchase-check.ts';
 import { pauseAt } from '#src/teams/team-settings.ts';
@@ -61,7 +62,7 @@ const OBSTACLES: Readonly<Record<(typeof GATES)[number]['name'], Obstacle>> = {
 };
 
 async function place(house: BotHouse, caller: Caller, request = FOX) {
-  const ports = await withDefaults(house, caller);
+  const ports = await withDefaults(judgingOnce(house), caller);
   return placeOrder(ports, caller, checkRequest(ports.catalog(), request));
 }
 
@@ -102,7 +103,7 @@ it.each([
     return { ok: false, outdated, paused: pauseAt(outdated, house.clock.now()), forbidden: [] };
   });
   const placed = await place(house, ada());
-  expect(placed).toMatchObject({ ok: false, code: 'claim', buttons: [{ label: 'Try again · $0.20' }] });
+  expect(placed).toMatchObject({ ok: false, code: 'outdated', buttons: [{ label: 'Try again · $0.20' }] });
   expect('sentences' in placed && placed.sentences.join(' ')).toContain(said);
   expect('sentences' in placed && placed.sentences.join(' ')).toContain('above $0.10');
   expect(submit.mock.lastCall?.[1]).toMatchObject({ revision: 0 });
@@ -115,7 +116,7 @@ it('a policy that changed before the claim refuses the values that it forbids, w
     return { ok: false, outdated, paused: null, forbidden: refusedBy(outdated, origin, [request]) };
   });
   const placed = await place(house, ada());
-  expect(placed).toMatchObject({ ok: false, code: 'claim', buttons: [{ label: 'Fix it' }] });
+  expect(placed).toMatchObject({ ok: false, code: 'outdated', buttons: [{ label: 'Fix it' }] });
   expect('sentences' in placed && placed.sentences.join(' ')).toContain('fox');
 });
 

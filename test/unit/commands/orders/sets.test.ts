@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import { buttonsOf, linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
@@ -243,6 +243,23 @@ describe('the card of a set', () => {
     const reply = await house.bot.press(ada({ channel: 'other' }), `retry:${ofSecret}:0.6USD`);
     expect(replyText(reply)).toContain('private');
     expect(house.records.size).toBe(4);
+  });
+
+  it('is not made again by settings that change after they were read', async () => {
+    const { house, card } = await withTakes(2, ...DONE);
+    const by = { person: ada().user, surface: 'command' } as const;
+    const decide = (rule: 'any' | readonly []) =>
+      house.settings.change(ada(), by, { policy: { team: { decide: rule }, channels: {} } });
+    await decide('any');
+    const read = house.settings.get.bind(house.settings);
+    vi.spyOn(house.settings, 'get').mockImplementationOnce(async (team) => {
+      const before = await read(team);
+      await decide([]);
+      return before;
+    });
+    expect(replyText(await house.bot.press(bob(), `retry:${card}:0.6USD`))).toContain('settings changed just now');
+    expect(house.records.size).toBe(2);
+    expect(replyText(await house.bot.press(bob(), `retry:${card}:0.6USD`))).toContain('Only Ada');
   });
 
   it('is made again from what is left of it', async () => {

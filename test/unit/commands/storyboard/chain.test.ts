@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { buttonsOf } from '#commands/ui/card.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
 import { memberIds } from '#src/pipeline/task-ids.ts';
@@ -256,6 +256,27 @@ describe('Make shots again', () => {
     expect(new Set(takes.map(({ press }) => press)).size).toBe(1);
     expect(replyText(await board())).not.toContain('earlier take');
     expect(await button()).toBeUndefined();
+  });
+
+  it('stops at settings that change meanwhile, and tells which shots are made', async () => {
+    const { made, button, three } = await outdated();
+    const { id = '' } = (await button()) ?? {};
+    const limit = { confirmAbove: { amount: '9', currency: 'USD' } };
+    const submit = made.tasks.submit.bind(made.tasks);
+    vi.spyOn(made.tasks, 'submit').mockImplementationOnce(async (...order) => {
+      const submission = await submit(...order);
+      await made.settings.change(ada(), { person: ada().user, surface: 'command' }, limit);
+      return submission;
+    });
+    expect(replyText(await made.bot.press(ada(), id))).toContain(
+      'Shot 2 is being made again. Shot 3 isn’t:\nThe team’s settings changed just now. Nothing was bought; try again.',
+    );
+    const madeAgain = () =>
+      [...made.records.values()].flatMap(({ takeOf }) => (takeOf === undefined ? [] : [takeOf.at]));
+    expect(madeAgain()).toEqual([1, 2]);
+    await made.bot.press(ada(), (await button())?.id ?? '');
+    expect(made.orders.at(-1)).toMatchObject({ retryOf: three });
+    expect(madeAgain()).toEqual([1, 2, 3]);
   });
 
   it('stops at a limit, and is still offered', async () => {
