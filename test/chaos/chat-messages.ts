@@ -1,4 +1,5 @@
 import { isCutId } from '#src/orders/cut.ts';
+import { versionOf } from '#src/tasks/review/versions.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Kept, Shown } from './history.ts';
 import type { Chat } from './plan.ts';
@@ -19,6 +20,9 @@ export interface ChatMessage {
   readonly isPinging: boolean;
 }
 
+/** Words of the notices about reviews, and of the signed-off clip in the channel for them. @see commands/sentences/cards/review.ts */
+const OF_REVIEW = /(?:requested changes to|signed off|^Signed off:) v\d+ of /u;
+
 /** Words of the notice about a set. @see commands/sentences/cards/set-card.ts */
 const OF_SET = /\byour \d+ (?:takes|shots|clips to compare) of /u;
 
@@ -28,14 +32,49 @@ export function shownIn(chat: Chat, messages: readonly ChatMessage[], kept: Kept
   const refOf = (id: string): string | undefined => cards.get(id)?.message.message;
   const own = [...tasks.values()].filter(({ origin }) => origin.platform === chat);
   const ofCuts = [...cuts.values()].filter(({ origin }) => origin.platform === chat);
+  const others = messages.filter(({ words }) => !OF_REVIEW.test(words));
   return [
-    ...own.flatMap((task) => ofTask(task, messages, refOf(task.id))),
+    ...own.flatMap((task) => ofTask(task, others, refOf(task.id))),
+    ...ofReviews(own, messages),
     ...setsIn(own).flatMap(([first]) => (first === undefined ? [] : ofSet(first, messages, refOf(cardOf(first.id))))),
     ...ofCuts.flatMap(({ id }) => {
       const refs = [...(cards.get(id)?.earlier?.map(({ message }) => message) ?? []), refOf(id)];
       return messages.filter((message) => refs.includes(message.id)).map((one) => ({ ...shownOf(one, id), cut: id }));
     }),
   ];
+}
+
+/** Converts the private replies to presses. */
+export function repliesIn(replies: readonly Pick<ChatMessage, 'id' | 'channel' | 'words'>[]): readonly Shown[] {
+  const none = { task: null, state: null, files: [], buttons: [], replyTo: null, end: null };
+  return replies.map((reply) => ({ ...none, ...reply }));
+}
+
+/**
+ * Converts the notices about reviews. Those of the same words, about takes of one prompt, are told apart by their number alone:
+ * each decision gets one before another gets a second one.
+ */
+function ofReviews(tasks: readonly Task[], messages: readonly ChatMessage[]): readonly Shown[] {
+  const wanted = tasks.flatMap((task) => noticesOf(task).map((notice) => ({ ...notice, found: [] as ChatMessage[] })));
+  for (const message of messages.filter(({ isVisible, words }) => isVisible && OF_REVIEW.test(words))) {
+    const [fewest] = wanted
+      .filter(({ words }) => words.every((some) => message.words.includes(some)))
+      .toSorted((one, other) => one.found.length - other.found.length);
+    fewest?.found.push(message);
+  }
+  return wanted.flatMap(({ key, found }) => repliesIn(found).map((shown) => ({ ...shown, review: key })));
+}
+
+/** Returns the key and the words of each notice about a task's reviews that there may be. */
+function noticesOf(task: Task): readonly { readonly key: string; readonly words: readonly string[] }[] {
+  const { id, request, review = [] } = task;
+  const clip = ` v${versionOf(task)} of “${request.prompt}”`;
+  const decisions = review.map(({ kind, note }, index) => ({
+    key: `review:${id}:${index + 1}`,
+    words: kind === 'signed_off' ? [` signed off${clip}`] : [` requested changes to${clip}`, note?.text ?? ''],
+  }));
+  const isPosted = review.some(({ kind }) => kind === 'signed_off');
+  return [...decisions, ...(isPosted ? [{ key: `signed-off:${id}`, words: [`Signed off:${clip}`] }] : [])];
 }
 
 /** Returns a message with the files of a task or cut in it. */

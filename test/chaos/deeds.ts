@@ -1,4 +1,4 @@
-import { OPERATOR, USERS } from './money.ts';
+import { type ChatApprovers, OPERATOR, USERS } from './money.ts';
 import type { Random } from './random.ts';
 
 /** User action on a task once its message is in the state `when`. */
@@ -53,18 +53,25 @@ export function drawDeletion(random: Random): readonly PlannedDeed[] {
   return [{ when, action: 'delete', copies: random.between(1, 3), times: 1 }];
 }
 
-/** Draws what users of a chat do with a request. */
-export function drawDecisions(random: Random): readonly PlannedDeed[] {
-  const drawn: PlannedDeed[] = Array.from({ length: random.between(0, 3) }, () => ({
+/** Users of a chat who may approve, by its approvers. */
+const DECIDING = { administrator: ['carol'], person: ['bob'], group: ['bob', 'carol'] } as const;
+
+/** Draws what users of a chat do with a request: mostly, one of its approvers approves it. */
+export function drawDecisions(random: Random, approvers: ChatApprovers): readonly PlannedDeed[] {
+  const press = (action: 'approve' | 'deny', by: string): PlannedDeed => ({
     when: 'requested',
-    action: random.pick(['approve', 'approve', 'deny'] as const),
+    action,
     copies: 1,
     times: random.between(1, 2),
-    by: random.pick(['bob', 'bob', 'carol', 'alice'] as const),
-  }));
+    by,
+  });
+  const others = Array.from({ length: random.between(0, 2) }, () =>
+    press(random.pick(['approve', 'approve', 'deny'] as const), random.pick(['bob', 'carol', 'alice'] as const)),
+  );
   return [
-    ...drawn,
-    ...(random.chance(0.2) ? [{ when: 'requested', action: 'withdraw', copies: 1, times: 1 } as const] : []),
+    ...(random.chance(0.8) ? [press('approve', random.pick<string>(DECIDING[approvers]))] : []),
+    ...others,
+    ...(random.chance(0.1) ? [{ when: 'requested', action: 'withdraw', copies: 1, times: 1 } as const] : []),
   ];
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { type FakeDiscord, type Interaction, type Message, startDiscord } from '../fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '../fakes/discord-house.ts';
-import { shownIn } from './chat-messages.ts';
+import { repliesIn, shownIn } from './chat-messages.ts';
 import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import { CHAT_THRESHOLD, type ChatApprovers, COMPARED } from './money.ts';
@@ -11,13 +11,17 @@ import { shotsOf } from './sets.ts';
 import {
   buttonFor,
   type ChatOrder,
+  isAskedBy,
+  isConfirmed,
+  isReview,
   ORDER_IN,
   offeredBy,
   pressesOf,
+  questionAfterMs,
   reportsEnd,
-  SET_WAITED_FOR_MS,
   type Side,
   soon,
+  soonOf,
   taskIn,
   userOf,
 } from './side.ts';
@@ -38,7 +42,9 @@ export class DiscordSide implements Side {
   #ordered = 0;
   readonly asked: Asked[] = [];
   readonly deleted: Deleted[] = [];
-  readonly pressed: Pressed[] = [];
+  readonly #pressed: Pressed[] = [];
+  /** Presses and forms of reviews, whose replies say what counts. */
+  readonly #reviews: { readonly press: Pressed; readonly interaction: Interaction }[] = [];
   readonly #orders = new Map<string, ChatOrder>();
   readonly #members = new Map<string, readonly string[]>();
 
@@ -83,6 +89,18 @@ export class DiscordSide implements Side {
     await this.#administer('video-admin approvers', { who: approvers === 'group' ? role : users.bob });
   }
 
+  switchReviewsOn(): Promise<void> {
+    return this.#administer('video-admin review', { state: 'on', post_to: this.#discord.channels.clips });
+  }
+
+  get pressed(): readonly Pressed[] {
+    const answered = this.#reviews.map(({ press, interaction }) => ({
+      ...press,
+      message: this.#discord.original(interaction)?.id ?? null,
+    }));
+    return [...this.#pressed, ...answered];
+  }
+
   async #administer(command: string, options: Readonly<Record<string, string>>): Promise<void> {
     const discord = this.#discord;
     const interaction = discord.people.slash(command, options, this.asUser('carol'));
@@ -111,28 +129,38 @@ export class DiscordSide implements Side {
       const button = message === undefined ? undefined : buttonFor(deed, order, idsOf(message));
       return message === undefined || button === undefined ? undefined : { message: message.id, button };
     };
-    await soon(find, order.clips > 1 ? SET_WAITED_FOR_MS : undefined);
+    await soonOf(order, find, () => seen().some((message) => plainOf(message).includes(id)));
     await delay(deed.afterMs ?? 0);
     const found = find();
     if (found === undefined) return;
-    this.pressed.push(...pressesOf(as.user, deed, order, found.button));
+    const pressed = pressesOf(as.user, deed, order, found.button);
+    this.#pressed.push(...pressed);
     const presses = Array.from({ length: deed.times }, () => discord.people.press(found.message, found.button, as));
     const values = deed.action === 'deny' ? { reason: 'too long' } : deed.values;
-    if (values !== undefined) await this.#fillIn(presses, values, as);
-    if (deed.action === 'remake') await this.#confirm(found.button, as);
+    const submitted = values === undefined ? null : await this.#fillIn(presses, values, as);
+    const confirmed = isConfirmed(deed) ? await this.#confirm(found.button, as, deed) : null;
+    const told = [...presses, submitted, confirmed].filter((interaction) => interaction !== null);
+    if (isReview(deed))
+      this.#reviews.push(...pressed.flatMap((press) => told.map((interaction) => ({ press, interaction }))));
   }
 
   /** Submits the form that one of the presses opens. */
-  async #fillIn(presses: readonly Interaction[], values: Readonly<Record<string, string>>, as: As): Promise<void> {
+  async #fillIn(
+    presses: readonly Interaction[],
+    values: Readonly<Record<string, string>>,
+    as: As,
+  ): Promise<Interaction | null> {
     const opener = await soon(() => presses.find(({ answer }) => answer?.type === MODAL));
-    if (opener !== undefined) this.#discord.people.submitModal(opener, values, as);
+    return opener === undefined ? null : this.#discord.people.submitModal(opener, values, as);
   }
 
-  /** Confirms the price of a clip that is made again, which only its requester is shown. */
-  async #confirm(button: string, as: As): Promise<void> {
-    const wanted = `${button}:confirmed`;
-    const question = await soon(() => this.#everything().find((message) => idsOf(message).includes(wanted)));
-    if (question?.visibleTo === as.user) this.#discord.people.press(question.id, wanted, as);
+  /** Confirms what is asked about, and only the user is shown: the price of a blind clip, or that there is a newer version. */
+  async #confirm(button: string, as: As, deed: PlannedDeed): Promise<Interaction | null> {
+    const own = () => this.#everything().filter(({ visibleTo }) => visibleTo === as.user);
+    const find = () =>
+      own().flatMap((message) => idsOf(message).flatMap((id) => (isAskedBy(button, id) ? [{ message, id }] : [])))[0];
+    const question = await soon(find, questionAfterMs(deed));
+    return question === undefined ? null : this.#discord.people.press(question.message.id, question.id, as);
   }
 
   async order(order: PlannedOrder, nowMs: () => number): Promise<void> {
@@ -231,7 +259,9 @@ export class DiscordSide implements Side {
       isVisible: message.visibleTo === null,
       isPinging: this.#discord.pings.some(({ messageId }) => messageId === message.id),
     }));
-    return shownIn('discord', messages, kept);
+    const told = this.#reviews.flatMap(({ interaction }) => this.#discord.original(interaction) ?? []);
+    const replies = told.map((message) => ({ id: message.id, channel: message.channelId, words: plainOf(message) }));
+    return [...shownIn('discord', messages, kept), ...repliesIn(replies)];
   }
 
   close(): Promise<void> {

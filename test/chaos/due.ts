@@ -60,7 +60,14 @@ export function buttonOf({ action, choice }: PlannedDeed, { buttons }: Pick<Mess
 }
 
 /** Actions whose button names the task, of whatever message. */
-const NAMED: ReadonlySet<PlannedDeed['action']> = new Set(['retry', 'vote', 'reveal', 'remake'] as const);
+export const NAMED: ReadonlySet<PlannedDeed['action']> = new Set([
+  'retry',
+  'vote',
+  'reveal',
+  'remake',
+  'signoff',
+  'changes',
+] as const);
 
 /** Returns the tasks that a press is about: on the card of a set all of them, unless its button names one. */
 export function pressedOn(

@@ -60,7 +60,7 @@ const DEPUTY_SHARE = 0.5;
 const MIDNIGHT_SHARE = 0.5;
 const EXPIRY_SHARE = 0.5;
 /** Share of runs with chats in which the chats have approvals. */
-const CHAT_APPROVAL_SHARE = 0.6;
+const CHAT_APPROVAL_SHARE = 0.4;
 /** Stands for the date of the run in a command. */
 const TODAY = '{today}';
 

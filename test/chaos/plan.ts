@@ -1,7 +1,7 @@
 import { DIALECTS } from '../fakes/dialects.ts';
 import { drawDecisions, drawDeletion, drawUserActions, type PlannedDeed } from './deeds.ts';
 import { drawFate, drawStudioFate, type Fate, NO_FATE } from './fates.ts';
-import { drawMoney, NO_MONEY, type PlannedMoney, USERS } from './money.ts';
+import { type ChatApprovers, drawMoney, NO_MONEY, type PlannedMoney, USERS } from './money.ts';
 import { drawProfile, fitted, type Profile, type ProfileName } from './profiles.ts';
 import { createRandom, type Random } from './random.ts';
 import { drawOrdered, type Ordered } from './sets.ts';
@@ -170,7 +170,7 @@ export interface Plan extends Omit<PlanOptions, 'profile'> {
   readonly orders: readonly PlannedOrder[];
   readonly schedule: readonly PlannedFault[];
   readonly money: PlannedMoney;
-  /** Clips are reviewed in one channel of the playground. */
+  /** Clips are reviewed in one channel of the playground, and of each chat. */
   readonly hasReviews: boolean;
   /** All replicas are restarted after the faults, not only those that are down. */
   readonly restartsAll: boolean;
@@ -188,6 +188,9 @@ const REVIEWS_SHARE = 2 / 3;
 /** Share of runs with a chat, drawn for each chat on its own, and its number of orders. */
 const CHAT_SHARE = 1 / 4;
 const CHAT_ORDERS = 10;
+/** Time in which they are sent: half of them after most faults. Share of them that are confirmed where they came late. */
+const CHAT_LENGTH_MS = 2 * LENGTH_MS;
+const LATE_CONFIRMED_SHARE = 0.7;
 /** Share of runs with a chat that get each chat fault; share of runs on Redis that get a replica. */
 const CHAT_FAULT_SHARE = 2 / 3;
 const REPLICA_SHARE = 1 / 2;
@@ -204,10 +207,10 @@ export function drawPlan(options: PlanOptions): Plan {
   const random = createRandom(`chaos ${options.seed}`);
   const named = chatsOf(random, options);
   const money = drawChanges(random.fork('money'), options, named.length > 0);
-  const chats = named.map((chat) =>
-    drawChat(random.fork(`on ${chat}`), chat, { ...options, hasApprovals: money.chatApprovers !== null }),
-  );
   const hasReviews = random.fork('reviews').chance(REVIEWS_SHARE);
+  const chats = named.map((chat) =>
+    drawChat(random.fork(`on ${chat}`), chat, { ...options, hasReviews, approvers: money.chatApprovers }),
+  );
   const misbehaves = options.faults.includes('service');
   const { profile = misbehaves ? undefined : 'none' } = options;
   const service = drawProfile(random.fork('profile'), profile);
@@ -218,7 +221,7 @@ export function drawPlan(options: PlanOptions): Plan {
     ...chats.flatMap((chat) => chat.schedule),
   ];
   const drawn = [
-    ...drawOrders(random.fork('orders'), { ...options, hasReviews }),
+    ...drawOrders(random.fork('orders'), { ...options, hasReviews, where: 'playground' }),
     ...chats.flatMap((chat) => chat.orders),
   ];
   return {
@@ -251,7 +254,13 @@ function chatsOf(random: Random, { faults }: PlanOptions): readonly Chat[] {
 
 function drawOrders(
   random: Random,
-  { seed, interactions, faults, hasReviews = false }: PlanOptions & { readonly hasReviews?: boolean },
+  {
+    seed,
+    interactions,
+    faults,
+    hasReviews,
+    where,
+  }: PlanOptions & { readonly hasReviews: boolean; readonly where: 'playground' | 'chat' },
 ): readonly PlannedOrder[] {
   const misbehaves = faults.includes('service');
   return Array.from({ length: interactions }, (_, place) =>
@@ -261,7 +270,7 @@ function drawOrders(
       atMs: random.between(0, LENGTH_MS - 1_000),
       user: random.pick(USERS),
       channel: random.pick(['general', 'clips']),
-      ...drawOrdered(random.fork(`takes ${place}`)),
+      ...drawOrdered(random.fork(`takes ${place}`), where),
       againAfterMs: random.chance(0.3) ? [random.between(0, 3_000)] : [],
       fate: misbehaves ? drawFate(random, random.fork(`capabilities ${place}`)) : NO_FATE,
       deeds: [
@@ -286,9 +295,9 @@ function drawStudio(random: Random, faults: PlanOptions['faults'], order: Planne
 function drawChat(
   random: Random,
   chat: Chat,
-  options: PlanOptions & { readonly hasApprovals: boolean },
+  options: PlanOptions & { readonly hasReviews: boolean; readonly approvers: ChatApprovers | null },
 ): Pick<Plan, 'orders' | 'schedule'> {
-  const orders = drawOrders(random, { ...options, interactions: CHAT_ORDERS });
+  const orders = drawOrders(random, { ...options, interactions: CHAT_ORDERS, where: 'chat' });
   const schedule = Array.from({ length: random.between(2, 5) }, () => ({
     kind: chat,
     replica: null,
@@ -300,15 +309,23 @@ function drawChat(
     ...order,
     id: `s${options.seed}-${FIRST_OF[chat]}${String(place).padStart(2, '0')}`,
     platform: chat,
+    atMs: random.fork(`at ${place}`).between(0, CHAT_LENGTH_MS),
     againAfterMs: [],
     deeds: [
-      ...(options.hasApprovals ? drawDecisions(random.fork(`decisions ${place}`)) : []),
-      // What users do with a set; all else is done in the playground.
-      ...order.deeds.filter(({ on, action }) => on === 'card' || action === 'order'),
+      ...drawLateConfirmation(random.fork(`late ${place}`), order),
+      ...(options.approvers === null ? [] : drawDecisions(random.fork(`decisions ${place}`), options.approvers)),
+      // What users do with a set, and reviews; all else is done in the playground.
+      ...order.deeds.filter(({ on, action }) => on !== undefined || action === 'order'),
     ],
   }));
   const more = drawChatFaults(random.fork('faults'), chat, options);
   return { orders: there, schedule: options.faults.includes(chat) ? [...schedule, ...more] : more };
+}
+
+/** Draws the press on the offer of an order that came late; a storyboard is asked about in any case. */
+function drawLateConfirmation(random: Random, { ordered }: PlannedOrder): readonly PlannedDeed[] {
+  if (ordered === 'storyboard' || !random.chance(LATE_CONFIRMED_SHARE)) return [];
+  return [{ when: 'asked', action: 'order', copies: 1, times: random.between(1, 2) }];
 }
 
 function drawChatFaults(random: Random, chat: Chat, { faults }: PlanOptions): readonly PlannedFault[] {

@@ -56,7 +56,10 @@ async function play(plan: Plan): Promise<Ran> {
     const urls = () => replicas.flatMap(({ isUp, url }) => (isUp && url !== null ? [url] : []));
     await Promise.all([...stage.sides.values()].map((side) => side.ready(urls)));
     watchCommits(stage);
-    if (plan.hasReviews) await people.command('/video review on --post_to #clips');
+    if (plan.hasReviews) {
+      await people.command('/video review on --post_to #clips');
+      for (const side of stage.sides.values()) await side.switchReviewsOn();
+    }
     const { chatApprovers } = plan.money;
     if (chatApprovers !== null) for (const side of stage.sides.values()) await side.govern(chatApprovers);
     const bootedMs = nowMs();

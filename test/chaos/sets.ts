@@ -6,14 +6,20 @@ import type { Random } from './random.ts';
 /** What an order asks for. */
 export type Ordered = 'clip' | 'takes' | 'storyboard' | 'comparison';
 
-/** Shares of what the orders in the playground ask for. */
-const ORDERED: Readonly<Record<Ordered, number>> = { clip: 68, takes: 14, storyboard: 10, comparison: 8 };
+/** Shares of what orders ask for; in a chat, which has few, more of them are sets. */
+const ORDERED: Readonly<Record<'playground' | 'chat', Readonly<Record<Ordered, number>>>> = {
+  playground: { clip: 68, takes: 14, storyboard: 10, comparison: 8 },
+  chat: { clip: 40, takes: 12, storyboard: 24, comparison: 24 },
+};
 const MAX_TAKES = 4;
 const MAX_SHOTS = 5;
 
 /** Draws what an order asks for, and its number of clips. */
-export function drawOrdered(random: Random): { readonly ordered: Ordered; readonly takes: number } {
-  const ordered = random.weighed(ORDERED);
+export function drawOrdered(
+  random: Random,
+  where: keyof typeof ORDERED,
+): { readonly ordered: Ordered; readonly takes: number } {
+  const ordered = random.weighed(ORDERED[where]);
   const most = { clip: 1, takes: MAX_TAKES, storyboard: MAX_SHOTS, comparison: COMPARED.length }[ordered];
   return { ordered, takes: ordered === 'clip' ? 1 : random.between(2, most) };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { buttonFor, mentionOf, pressesOf, reportsEnd, showsCard, showsTask, taskIn } from './side.ts';
+import { tasksOfSet } from './sets.ts';
+import { buttonFor, isAskedBy, mentionOf, pressesOf, reportsEnd, showsCard, showsTask, taskIn } from './side.ts';
 
 test('tells a task’s message from the notice to its approvers', () => {
   expect(showsTask(['withdraw:t', 'details:t'], 't')).toBe(true);
@@ -46,4 +47,21 @@ test('finds the button of a card, and records a press on what it names', () => {
   expect(buttonFor(plain, order, ['approve:set-t:1USD'])).toBe('approve:set-t:1USD');
   expect(pressesOf('U1', VOTE, order, 'vote:t:2')).toMatchObject([{ user: 'U1', task: 't', choice: 2 }]);
   expect(pressesOf('U1', plain, order, 'approve:set-t:1USD')).toHaveLength(2);
+});
+
+test('finds the review of any clip of an order, and the retry of its last one', () => {
+  const [first = '', last = ''] = tasksOfSet('t', 2);
+  const order = { task: 't', clips: 2 };
+  const review = { ...VOTE, on: 'clip', action: 'signoff' } as const;
+  expect(buttonFor(review, order, ['details:x', `signoff:${last}:0`])).toBe(`signoff:${last}:0`);
+  expect(buttonFor(review, order, ['signoff:x:0', `changes:${last}:0`])).toBeUndefined();
+  expect(pressesOf('U1', review, order, `signoff:${last}:0`)).toMatchObject([{ user: 'U1', task: last }]);
+  const retry = { ...review, action: 'retry' } as const;
+  expect(buttonFor(retry, order, [`retry:${first}:1USD`, `retry:${last}:1USD`])).toBe(`retry:${last}:1USD`);
+});
+
+test('tells the button of a question from the one that was pressed', () => {
+  expect(isAskedBy('signoff:t:0', 'signoff:t:0:2')).toBe(true);
+  expect(isAskedBy('remake:t:1USD', 'remake:t:1USD:confirmed')).toBe(true);
+  expect(isAskedBy('signoff:t:0', 'signoff:t:0')).toBe(false);
 });

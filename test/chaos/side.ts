@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Task } from '#src/tasks/task.ts';
 import type { PlannedDeed } from './deeds.ts';
-import { buttonOf, isDecision } from './due.ts';
+import { buttonOf, isDecision, NAMED } from './due.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import type { ChatApprovers } from './money.ts';
 import type { ChatFault, Deletable, Mischief, PlannedOrder } from './plan.ts';
@@ -21,6 +21,8 @@ export interface Side {
   readonly hasBot: boolean;
   /** Requires an approval of every clip, as an administrator, before anyone orders. */
   govern(approvers: ChatApprovers): Promise<void>;
+  /** Switches reviews on in the first channel, as an administrator; signed-off clips are posted in the second. */
+  switchReviewsOn(): Promise<void>;
   /** Presses a button of a request for approval, or of what came of an order, once it is there. */
   decide(order: PlannedOrder, deed: PlannedDeed): Promise<void>;
   readonly pressed: readonly Pressed[];
@@ -44,9 +46,9 @@ export interface Side {
 /** Matches an order's id in a prompt. */
 export const ORDER_IN = /s\d+-\d+/;
 
-/** Timeouts for a message to appear: tasks of a chat start late on a busy machine, and a set is made clip by clip. */
-const WAITED_FOR_MS = 12_000;
-export const SET_WAITED_FOR_MS = 25_000;
+/** Timeouts for a message to appear, and further ones of a set that is made clip by clip: tasks start late on a busy machine. */
+const WAITED_FOR_MS = 20_000;
+const SET_WAITED_FOR_MS = 20_000;
 const LOOK_EVERY_MS = 30;
 
 /** Polls `find` until it returns a value or the timeout is over. */
@@ -59,6 +61,16 @@ export async function soon<Found>(
     if (found !== undefined || performance.now() > untilMs) return found;
     await delay(LOOK_EVERY_MS);
   }
+}
+
+/** Polls `find` as {@link soon} does, and further for a set of which something is shown. */
+export async function soonOf(
+  { clips }: ChatOrder,
+  find: () => object | undefined,
+  isShown: () => boolean,
+): Promise<void> {
+  const found = await soon(find);
+  if (found === undefined && clips > 1 && isShown()) await soon(find, SET_WAITED_FOR_MS);
 }
 
 /**
@@ -111,8 +123,16 @@ export interface ChatOrder {
 export function buttonFor(deed: PlannedDeed, { task, clips }: ChatOrder, ids: readonly string[]): string | undefined {
   const buttons = ids.map((id) => ({ id }));
   if (deed.on === 'card') return showsCard(ids, task) ? buttonOf(deed, { buttons }) : undefined;
+  if (deed.on === 'clip') return ids.find((id) => isOfClip(deed, { task, clips }, id));
   const about = clips > 1 && (isDecision(deed) || deed.action === 'withdraw') ? cardOf(task) : task;
   return ids.find((id) => id.split(':', 2).join(':') === `${deed.action}:${about}`);
+}
+
+/** Returns whether a button is that of a deed on a clip of an order: of any, or for another take of the last one. */
+function isOfClip({ action }: PlannedDeed, { task, clips }: ChatOrder, button: string): boolean {
+  const [of, about = ''] = button.split(':', 2);
+  const own: readonly string[] = tasksOfSet(task, clips);
+  return of === action && (action === 'retry' ? own.slice(-1) : own).includes(about);
 }
 
 /** Returns the presses of a button on an order as they are recorded: on the card of a set, one of each task. */
@@ -123,8 +143,7 @@ export function pressesOf(
   button: string,
 ): readonly Pressed[] {
   const { action, choice } = deed;
-  const isNamed = action === 'retry' || action === 'remake' || action === 'vote' || action === 'reveal';
-  const about = isNamed ? [button.split(':')[1] ?? ''] : tasksOfSet(task, clips);
+  const about = NAMED.has(action) ? [button.split(':')[1] ?? ''] : tasksOfSet(task, clips);
   const press = {
     user,
     action,
@@ -134,6 +153,29 @@ export function pressesOf(
     message: null,
   };
   return about.map((one) => ({ ...press, task: one }));
+}
+
+/** Time for the question whether to sign off an old version, which is mostly not asked. */
+const NEWER_ASKED_MS = 3_000;
+
+/** Returns whether a press may be answered with a question, by a button of which it counts. */
+export function isConfirmed({ action }: PlannedDeed): boolean {
+  return action === 'remake' || action === 'signoff';
+}
+
+/** Returns whether a user reviews a clip. */
+export function isReview({ action }: PlannedDeed): boolean {
+  return action === 'signoff' || action === 'changes';
+}
+
+/** Returns how long a user waits for the question about a press. */
+export function questionAfterMs({ action }: PlannedDeed): number {
+  return action === 'signoff' ? NEWER_ASKED_MS : WAITED_FOR_MS;
+}
+
+/** Returns whether a button is that of the question about the press of another one. */
+export function isAskedBy(pressed: string, button: string): boolean {
+  return button.startsWith(`${pressed}:`);
 }
 
 /** Users of a chat in the place of the playground's. */

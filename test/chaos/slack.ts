@@ -3,20 +3,24 @@ import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
 import { buttonsOf, plainOf } from '../fakes/slack-house.ts';
-import { shownIn } from './chat-messages.ts';
+import { repliesIn, shownIn } from './chat-messages.ts';
 import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import { CHAT_THRESHOLD, type ChatApprovers } from './money.ts';
 import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder, type SlackMode } from './plan.ts';
-import { commandFor } from './sets.ts';
+import { cardOf, commandFor } from './sets.ts';
 import {
   buttonFor,
   type ChatOrder,
+  isAskedBy,
+  isConfirmed,
+  isReview,
   offeredBy,
   pressesOf,
-  SET_WAITED_FOR_MS,
+  questionAfterMs,
   type Side,
   soon,
+  soonOf,
   taskIn,
   userOf,
 } from './side.ts';
@@ -43,7 +47,9 @@ export class SlackSide implements Side {
   readonly #botToken: string;
   readonly #deleted: (Pick<Deleted, 'id' | 'task' | 'atMs'> & { readonly wasOver: boolean })[] = [];
   #scopesTaken = 0;
-  readonly pressed: Pressed[] = [];
+  readonly #pressed: Pressed[] = [];
+  /** Presses of reviews, whose replies say what counts. */
+  readonly #reviews: { readonly press: Pressed; readonly envelope: Envelope }[] = [];
   readonly #orders = new Map<string, ChatOrder>();
   readonly #members = new Map<string, readonly string[]>();
   readonly #asked: { readonly envelope: Envelope; readonly atMs: number; readonly order: PlannedOrder }[] = [];
@@ -115,6 +121,19 @@ export class SlackSide implements Side {
     await this.#administer(`/video approvers add ${who}`);
   }
 
+  async switchReviewsOn(): Promise<void> {
+    const { users, channels } = this.#slack;
+    this.#slack.setAdmin(users.carol, 'is_admin');
+    await this.#administer(`/video review on --post_to <#${channels.clips}|clips>`);
+  }
+
+  get pressed(): readonly Pressed[] {
+    const answered = this.#reviews.flatMap(({ press, envelope }) =>
+      this.#slack.repliesTo(envelope).map(({ ts }) => ({ ...press, message: ts })),
+    );
+    return [...this.#pressed, ...answered];
+  }
+
   async #administer(text: string): Promise<void> {
     const slack = this.#slack;
     const user = slack.users.carol;
@@ -133,35 +152,45 @@ export class SlackSide implements Side {
     const order = this.#orders.get(id);
     if (order === undefined) return;
     const user = slack.users[userOf(deed)];
+    const seen = () => [...this.#seenBy(user), ...slack.messages(slack.dm(user))];
     const find = () => {
-      const visible = [...this.#seenBy(user), ...slack.messages(slack.dm(user))];
-      const message = visible.find((one) => buttonFor(deed, order, idsOf(one)) !== undefined);
+      const message = seen().find((one) => buttonFor(deed, order, idsOf(one)) !== undefined);
       const button = message === undefined ? undefined : buttonFor(deed, order, idsOf(message));
       return message === undefined || button === undefined ? undefined : { ts: message.ts, button };
     };
-    await soon(find, order.clips > 1 ? SET_WAITED_FOR_MS : undefined);
+    await soonOf(order, find, () => seen().some((message) => plainOf(message).includes(id)));
     await delay(deed.afterMs ?? 0);
     const found = find();
     if (found === undefined) return;
-    this.pressed.push(...pressesOf(user, deed, order, found.button));
-    for (let press = 0; press < deed.times; press += 1) slack.people.press(found.ts, found.button, { user });
+    const pressed = pressesOf(user, deed, order, found.button);
+    this.#pressed.push(...pressed);
+    const presses = Array.from({ length: deed.times }, () => slack.people.press(found.ts, found.button, { user }));
     const values = deed.action === 'deny' ? { reason: 'too long' } : deed.values;
-    if (values !== undefined) await this.#fillIn(values, user);
-    if (deed.action === 'remake') await this.#confirm(found.button, user);
+    if (values !== undefined) await this.#fillIn(values, user, found.button);
+    const confirmed = isConfirmed(deed) ? await this.#confirm(found.button, user, deed) : null;
+    const told = confirmed === null ? presses : [...presses, confirmed];
+    if (isReview(deed))
+      this.#reviews.push(...pressed.flatMap((press) => told.map((envelope) => ({ press, envelope }))));
   }
 
-  /** Submits the form that a press opens. */
-  async #fillIn(values: Readonly<Record<string, string>>, user: string): Promise<void> {
+  /** Submits the form that a press opens, once it is in front of the user. */
+  async #fillIn(values: Readonly<Record<string, string>>, user: string, button: string): Promise<void> {
     const { forms } = this.#slack;
-    const view = await soon(() => forms.shown(user) ?? undefined);
+    const [action = '', about = ''] = button.replace(cardOf(''), '').split(':');
+    const view = await soon(() => {
+      const top = forms.shown(user);
+      return top?.privateMetadata.includes(`${action}:${about}`) === true ? top : undefined;
+    });
     if (view !== undefined) forms.submit(view, values);
   }
 
-  /** Confirms the price of a clip that is made again, which only its requester is shown. */
-  async #confirm(button: string, user: string): Promise<void> {
-    const wanted = `${button}:confirmed`;
-    const question = await soon(() => this.#seenBy(user).find((message) => idsOf(message).includes(wanted)));
-    if (question !== undefined) this.#slack.people.press(question.ts, wanted, { user });
+  /** Confirms what is asked about, and only the user is shown: the price of a blind clip, or that there is a newer version. */
+  async #confirm(button: string, user: string, deed: PlannedDeed): Promise<Envelope | null> {
+    const own = () => this.#seenBy(user).filter(({ visibleTo }) => visibleTo === user);
+    const find = () =>
+      own().flatMap((message) => idsOf(message).flatMap((id) => (isAskedBy(button, id) ? [{ message, id }] : [])))[0];
+    const question = await soon(find, questionAfterMs(deed));
+    return question === undefined ? null : this.#slack.people.press(question.message.ts, question.id, { user });
   }
 
   async order(order: PlannedOrder, nowMs: () => number): Promise<void> {
@@ -235,7 +264,9 @@ export class SlackSide implements Side {
       isVisible: true,
       isPinging: this.#slack.pings.some(({ ts }) => ts === message.ts),
     }));
-    return shownIn('slack', messages, kept);
+    const told = this.#reviews.flatMap(({ envelope }) => slack.repliesTo(envelope));
+    const replies = told.map((message) => ({ id: message.ts, channel: message.channelId, words: plainOf(message) }));
+    return [...shownIn('slack', messages, kept), ...repliesIn(replies)];
   }
 
   close(): Promise<void> {

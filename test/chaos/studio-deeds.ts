@@ -39,7 +39,7 @@ export function drawBoardActions(random: Random, { clips, mayKill }: StudioOptio
     ...onCard(random, 'join'),
     ...(mayKill && random.chance(JOIN_KILL_SHARE) ? { killsAfterMs: random.between(0, MAX_JOIN_MS) } : {}),
   });
-  const { on: _card, ...ofClip } = onCard(random, 'retry');
+  const ofClip = { ...onCard(random, 'retry'), on: 'clip' } as const;
   return [
     ...(random.chance(CONFIRMED_SHARE) ? [asked] : []),
     join(),

@@ -3,7 +3,7 @@ import type { ReviewDecision } from '#src/tasks/review/review.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { newTask, originOf } from '../../fakes/tasks.ts';
 import type { MoneyCommit } from '../commits.ts';
-import type { Pressed, Shown } from '../history.ts';
+import type { Life, Pressed, Shown } from '../history.ts';
 import { checkReviews } from './reviews.ts';
 
 const TASK = newTask({ origin: originOf({ platform: 'playground' }) });
@@ -33,10 +33,17 @@ function commitOf(review: readonly ReviewDecision[]): MoneyCommit {
 
 function wrong(
   review: readonly ReviewDecision[],
-  { pressed = [PRESS], messages = [REPLY, ...NOTICES], commits = [] as readonly MoneyCommit[] } = {},
+  {
+    pressed = [PRESS],
+    messages = [REPLY, ...NOTICES],
+    commits = [] as readonly MoneyCommit[],
+    output = '',
+    platform = 'playground',
+  } = {},
 ): readonly string[] {
-  const task: Task = { ...TASK, review };
-  return checkReviews({ pressed, messages, commits, store: { tasks: new Map([[TASK.id, task]]) } }).map(
+  const task: Task = { ...TASK, origin: originOf({ platform }), review };
+  const lives = [{ output } as Life];
+  return checkReviews({ pressed, messages, commits, lives, store: { tasks: new Map([[TASK.id, task]]) } }).map(
     ({ name }) => name,
   );
 }
@@ -54,6 +61,13 @@ it('finds a decision without a press, and one that was promised and is not there
 it('finds notices that are missing or doubled', () => {
   expect(wrong([DECISION], { messages: [REPLY] })).toEqual(['lost notice', 'lost notice']);
   expect(wrong([DECISION], { messages: [REPLY, ...NOTICES, ...NOTICES.slice(0, 1)] })).toEqual(['doubled notice']);
+});
+
+it('judges a chat alike, where the bot may report that the chat took a notice nowhere', () => {
+  const at = { platform: 'slack', messages: [REPLY, ...NOTICES.slice(0, 1)] };
+  expect(wrong([DECISION], at)).toEqual(['lost notice']);
+  const output = `{"level":40,"event":"signed_off_post_failed","task":"${TASK.id}"}`;
+  expect(wrong([DECISION], { ...at, output })).toEqual([]);
 });
 
 it('finds a decision that replaced another one', () => {

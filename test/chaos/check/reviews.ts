@@ -3,10 +3,12 @@ import type { Task } from '#src/tasks/task.ts';
 import type { MoneyCommit } from '../commits.ts';
 import type { History, Kept, Pressed, Violation } from '../history.ts';
 
-type ReviewHistory = Pick<History, 'pressed' | 'messages' | 'commits'> & { readonly store: Pick<Kept, 'tasks'> };
+type ReviewHistory = Pick<History, 'pressed' | 'messages' | 'commits' | 'lives'> & {
+  readonly store: Pick<Kept, 'tasks'>;
+};
 
 const ACTIONS = { signed_off: 'signoff', changes_requested: 'changes' } as const;
-/** Words of the playground about a decision that counts. */
+/** Words about a decision that counts. */
 const DECIDED = { signed_off: /^Signed off/u, changes_requested: /^Requested changes/u } as const;
 
 /**
@@ -47,9 +49,9 @@ function wrongDecisions(
   ];
 }
 
-function wrongNotices(task: Task, { messages }: ReviewHistory): readonly Violation[] {
+function wrongNotices(task: Task, { messages, lives }: ReviewHistory): readonly Violation[] {
   const { id, review = [], origin, removal } = task;
-  if (removal !== undefined || origin.platform !== 'playground') return [];
+  if (removal !== undefined) return [];
   // What one decides about one's own clip, its card shows.
   const wanted = review.flatMap(({ by, note }, index) =>
     by.id === origin.user.id && note === undefined ? [] : [`review:${id}:${index + 1}`],
@@ -57,9 +59,17 @@ function wrongNotices(task: Task, { messages }: ReviewHistory): readonly Violati
   const posts = isSignedOff(task) ? [`signed-off:${id}`] : [];
   return [...wanted, ...posts].flatMap((key) => {
     const found = messages.filter((message) => message.review === key).length;
-    if (found === 1) return [];
+    if (found === 1 || (found === 0 && isRefused(id, key, lives))) return [];
     return [{ name: found === 0 ? 'lost notice' : 'doubled notice', what: `${key}: ${found} messages` }];
   });
+}
+
+/** Returns whether the bot reports that the chat took a notice nowhere: its permission to post was taken away. */
+function isRefused(id: string, key: string, lives: ReviewHistory['lives']): boolean {
+  const report = key.startsWith('signed-off:')
+    ? `"event":"signed_off_post_failed","task":"${id}"`
+    : `"event":"notice_channel_gone","task":"${id}","key":"${key}"`;
+  return lives.some(({ output }) => output.includes(report));
 }
 
 /** Replays the commits: a decision is added to those before, which stay as they are. */

@@ -142,6 +142,8 @@ export interface FakeSlack {
 
   /** Returns the number of responses by the request's own response_url. */
   answersTo(envelope: Envelope): number;
+  /** Returns the messages of these responses, in their order. */
+  repliesTo(envelope: Envelope): readonly Message[];
 
   /** Expires every trigger_id. */
   expireTriggers(): void;
@@ -314,6 +316,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
       world.message(ts).isDeleted = true;
     },
     answersTo: ({ responseUrl }) => (responseUrl === null ? 0 : responseUrls.usesOf(responseUrl)),
+    repliesTo: ({ responseUrl }) => (responseUrl === null ? [] : responseUrls.messagesOf(responseUrl)),
     expireTriggers() {
       for (const trigger of world.triggers.values()) trigger.isEnded = true;
     },

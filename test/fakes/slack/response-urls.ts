@@ -17,6 +17,8 @@ interface ResponseUrl {
   readonly messageTs: string | null;
   readonly atMs: number;
   uses: number;
+  /** Messages that it posted or replaced. */
+  readonly messages: Message[];
   /** Expired by a test: using it is not the app's error. */
   isEnded: boolean;
 }
@@ -33,13 +35,18 @@ export class ResponseUrls {
   /** Creates a response URL. */
   make(holder: Pick<ResponseUrl, 'channelId' | 'userId' | 'messageTs'>): string {
     const key = randomBytes(12).toString('hex');
-    this.#urls.set(key, { ...holder, atMs: this.#world.clock.now(), uses: 0, isEnded: false });
+    this.#urls.set(key, { ...holder, atMs: this.#world.clock.now(), uses: 0, messages: [], isEnded: false });
     return `${this.#world.origin()}/response/${key}`;
   }
 
   /** Returns the number of uses of a response URL. */
   usesOf(address: string): number {
     return this.#urls.get(address.slice(address.lastIndexOf('/') + 1))?.uses ?? 0;
+  }
+
+  /** Returns the messages that a response URL posted or replaced, in their order. */
+  messagesOf(address: string): readonly Message[] {
+    return this.#urls.get(address.slice(address.lastIndexOf('/') + 1))?.messages ?? [];
   }
 
   /** Expires all response URLs. */
@@ -66,12 +73,13 @@ export class ResponseUrls {
     const contents = checkedContents(world, form, { what });
     if (form.replace_original === true && original !== undefined) {
       replace(original, contents);
+      url.messages.push(original);
       return;
     }
     const channel = world.channel(url.channelId);
     const authorId = world.team(channel.teamId).botUserId;
     const visibleTo = form.response_type === 'in_channel' ? null : url.userId;
-    post(world, { channel, authorId, threadTs: form.thread_ts ?? null, visibleTo }, contents);
+    url.messages.push(post(world, { channel, authorId, threadTs: form.thread_ts ?? null, visibleTo }, contents));
   }
 }
 
