@@ -190,17 +190,24 @@ export function withoutLoss(fate: Fate): Fate {
   return { ...fate, creates: fate.creates.map((create) => (TOLD.has(create) ? create : 'right')) };
 }
 
-/** Share of storyboards and comparisons of which a clip fails; share whose creates are answered well. */
+/**
+ * Shares of storyboards and comparisons of which a clip fails, in general and where one is to be made again blind; share whose
+ * creates are answered well.
+ */
 const FAILED_CLIP_SHARE = 0.4;
+const REMADE_CLIP_SHARE = 0.8;
 const ACCEPTED_SHARE = 0.6;
 
-/** Draws the fate of a set that is to become something: most of its clips are made, one may fail. */
-export function drawStudioFate(random: Random, fate: Fate): Fate {
+/**
+ * Draws the fate of a set that is to become something: most of its clips are made, one may fail.
+ * @param isRemade whether somebody is to make a blind clip again, which only a failed one can be
+ */
+export function drawStudioFate(random: Random, fate: Fate, isRemade: boolean): Fate {
   return {
     ...fate,
     ends: 'completed',
     isGone: false,
     ...(random.chance(ACCEPTED_SHARE) ? { creates: [] } : {}),
-    ...(random.chance(FAILED_CLIP_SHARE) ? { failsFirst: true } : {}),
+    ...(random.chance(isRemade ? REMADE_CLIP_SHARE : FAILED_CLIP_SHARE) ? { failsFirst: true } : {}),
   };
 }

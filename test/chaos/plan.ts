@@ -288,7 +288,8 @@ function drawStudio(random: Random, faults: PlanOptions['faults'], order: Planne
   if (ordered !== 'comparison' && ordered !== 'storyboard') return order;
   const options = { clips: takes, mayKill: faults.includes('kill') };
   const deeds = ordered === 'comparison' ? drawComparisonActions(random, options) : drawBoardActions(random, options);
-  const fate = faults.includes('service') ? drawStudioFate(random, order.fate) : order.fate;
+  const isRemade = deeds.some(({ action }) => action === 'remake');
+  const fate = faults.includes('service') ? drawStudioFate(random, order.fate, isRemade) : order.fate;
   return { ...order, fate, deeds: [...order.deeds, ...deeds] };
 }
 

@@ -2,9 +2,10 @@ import type { PlannedDeed } from './deeds.ts';
 import { OPERATOR, USERS } from './money.ts';
 import type { Random } from './random.ts';
 
-/** Share of the storyboards that are confirmed; shares of those of which a shot is made again and that are edited. */
+/** Share of the storyboards that are confirmed; shares of those of which shots are made again and that are edited. */
 const CONFIRMED_SHARE = 0.9;
 const SHOT_RETRY_SHARE = 0.7;
+const CLIP_RETRY_SHARE = 0.6;
 const EDIT_SHARE = 0.5;
 /** Longest wait before another press, in which another take may be finished. */
 const MAX_WAIT_MS = 6_000;
@@ -44,7 +45,7 @@ export function drawBoardActions(random: Random, { clips, mayKill }: StudioOptio
     ...(random.chance(CONFIRMED_SHARE) ? [asked] : []),
     join(),
     ...(random.chance(SHOT_RETRY_SHARE) ? [onCard(random, 'retry')] : []),
-    ...(random.chance(SHOT_RETRY_SHARE / 2) ? [ofClip] : []),
+    ...(random.chance(CLIP_RETRY_SHARE) ? [ofClip] : []),
     ...(random.chance(EDIT_SHARE) ? [drawEdit(random, clips)] : []),
     ...(random.chance(0.5) ? [{ ...join(), afterMs: random.between(0, MAX_WAIT_MS) }] : []),
   ];
