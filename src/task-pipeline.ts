@@ -76,10 +76,14 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     pollCache: followed,
     lostCreates: lostCreates.job,
     tasks: new TaskService({ ...deps, repository }),
-    createHandlers: (observer) => ({
-      send: new Submitter({ ...deps, repository, observer, pacing, frames, firstPollMs: pace.firstMs }).run,
-      ...createPoller({ ...deps, repository, followed, observer, clips }),
-      frame: (id, signal) => chaining.run(id, signal),
-    }),
+    createHandlers: (observer) => {
+      const submitter = new Submitter({ ...deps, repository, observer, pacing, frames, firstPollMs: pace.firstMs });
+      repository.subscribe(submitter);
+      return {
+        send: submitter.run,
+        ...createPoller({ ...deps, repository, followed, observer, clips }),
+        frame: (id, signal) => chaining.run(id, signal),
+      };
+    },
   };
 }

@@ -21,7 +21,7 @@ import {
 import type { CreateOutcome, VideoRequest, VideoService, VideoServices } from '../videos/index.ts';
 import { pauseIfAsked, scheduleNext, serviceQueue } from './next-job.ts';
 import type { StoryboardPacing } from './pacing.ts';
-import type { Recorded, TaskRepository } from './repository.ts';
+import type { Recorded, TaskObserver, TaskRepository } from './repository.ts';
 
 /** Attempts at a create that provably created nothing before the task is given up. */
 const MAX_UNSENT_TRIES = 5;
@@ -39,6 +39,8 @@ const SUSPENDED_MS = 1_000;
 const STORE_RETRY_MS = 1_000;
 /** Capacity of the POST outcomes kept in this process; only the store has those of older ones. */
 const MAX_POSTED = 10_000;
+/** Capacity of the claimed tasks kept until their job runs. */
+const MAX_CLAIMED = 1_000;
 
 /**
  * Returns the idempotency key of a submission. The first *Send again* repeats the key, so that a service that honours
@@ -76,7 +78,7 @@ const PACED_RECHECK_MS = 10_000;
  * leaves, and a replica that finds it so after its sender died turns it into `uncertain`: nothing is ever submitted twice
  * automatically.
  */
-export class Submitter {
+export class Submitter implements TaskObserver {
   readonly #options: SubmitterOptions;
   /**
    * Outcome of the last POST that this process may have sent for a task, as the event to record: `lost` until it is
@@ -85,11 +87,21 @@ export class Submitter {
    * @see docs/decisions/0029-outcomes-in-memory.md
    */
   readonly #posted = new BoundedMap<TaskId, Extract<TaskEvent, { kind: 'accepted' | 'lost' }>>(MAX_POSTED);
+  /**
+   * Tasks as this process claimed them, until it changes them or has used them: their first job does not read them again. Where
+   * another replica has changed one, the commit of `sending` is refused, and the job reads.
+   */
+  readonly #claimed = new BoundedMap<TaskId, Task>(MAX_CLAIMED);
   /** Tasks with a job running in this process. */
   readonly #inFlight = new Set<TaskId>();
 
   constructor(options: SubmitterOptions) {
     this.#options = options;
+  }
+
+  changed(task: Task, event: Parameters<TaskObserver['changed']>[1]): void {
+    if (event === 'claimed') this.#claimed.set(task.id, task);
+    else this.#claimed.delete(task.id);
   }
 
   readonly run: JobHandler = async (key) => {
@@ -105,7 +117,9 @@ export class Submitter {
 
   async #step(id: TaskId): Promise<number | null> {
     const { repository, queue, clock, logger, membership } = this.#options;
-    const task = await repository.get(id);
+    const claimed = this.#claimed.get(id);
+    this.#claimed.delete(id);
+    const task = claimed ?? (await repository.get(id));
     if (task?.state !== 'claimed' && task?.state !== 'sending') return null;
     const known = this.#missingOutcome(task);
     if (known !== undefined) {
@@ -118,7 +132,7 @@ export class Submitter {
       return null;
     }
     if (task.state === 'claimed')
-      return (await this.#options.pacing.mayStart(task)) ? this.#send(task) : PACED_RECHECK_MS;
+      return (await this.#options.pacing.mayStart(task)) ? this.#send(task, claimed === undefined) : PACED_RECHECK_MS;
     if (this.#isUnposted(task)) {
       const unsent = await repository.record(id, { kind: 'unsent', of: attemptOf(task), atMs: clock.now() });
       return unsent?.task.state === 'claimed' ? 0 : null;
@@ -145,7 +159,8 @@ export class Submitter {
     return known !== undefined && isBehind(task, known.of) ? known : undefined;
   }
 
-  async #send(task: Task): Promise<number | null> {
+  /** @param isRead it was read for this job: an event that does not count in it is another process's */
+  async #send(task: Task, isRead: boolean): Promise<number | null> {
     const { id } = task;
     const { repository, queue, clock, logger, membership, frames } = this.#options;
     // A replica whose membership expired must not start a submission that the others would find half done.
@@ -158,7 +173,7 @@ export class Submitter {
     const mayStillSend = this.#deadline(task.request);
     const begun = await repository.record(id, { kind: 'send', owner: membership.owner, atMs: clock.now() }, task);
     if (begun === undefined) return null;
-    if (!begun.done) return this.#isUnposted(begun.task) ? 0 : null;
+    if (!begun.done) return !isRead || this.#isUnposted(begun.task) ? 0 : null;
     const of = attemptOf(begun.task);
     this.#posted.set(id, lostOf(of));
     const answer = await service.create(begun.task.request, { key: idempotencyKeyOf(begun.task), mayStillSend });

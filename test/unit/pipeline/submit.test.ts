@@ -113,6 +113,38 @@ describe('a claimed task', () => {
     expect(house.videos.posts).toHaveLength(1);
   });
 
+  it('is not read again before it is sent', async () => {
+    const house = new TaskHouse();
+    let reads = 0;
+    const get = house.repository.get.bind(house.repository);
+    house.repository.get = (id) => {
+      reads += 1;
+      return get(id);
+    };
+    await house.start().order();
+    expect(house.videos.posts).toHaveLength(1);
+    expect(reads).toBe(0);
+  });
+
+  it.each([
+    ['cancelled', { kind: 'cancel', by: ADA, atMs: 0 }],
+    ['uncertain', { kind: 'send', owner: 'another', atMs: 0 }],
+  ] as const)('that another replica has changed meanwhile is judged by its record: %s', async (state, event) => {
+    const store = new MemoryStore();
+    const flaky = new FlakyStore(store);
+    const house = new TaskHouse({ store: flaky, exclusive: false }).start();
+    const other = house.another({ store });
+    house.membership.gone.add('another');
+    const commit = flaky.commit.bind(flaky);
+    flaky.commit = async (change) => {
+      if (writesTask((task) => task.lease?.owner === 'me')(change)) await other.repository.record(newTask().id, event);
+      return commit(change);
+    };
+    const id = await house.order();
+    expect((await house.task(id)).state).toBe(state);
+    expect(house.videos.posts).toEqual([]);
+  });
+
   it('is stored as `sending` before the POST leaves', async () => {
     const house = new TaskHouse();
     const states: string[] = [];
