@@ -1,5 +1,5 @@
 import type { MemberRights, MessageRef } from '#src/chat/index.ts';
-import type { Person, Price, TaskId } from '#src/tasks/index.ts';
+import type { Person, Price, Task, TaskId } from '#src/tasks/index.ts';
 import type { Catalog, MediaKind } from '#src/videos/index.ts';
 import type { Card, CardButton } from './ui/card.ts';
 
@@ -172,9 +172,9 @@ export interface Form {
 export type Reply =
   /**
    * Task created or found for this interaction; its message is the response: acknowledge, then {@link Bot.show} it.
-   * `settled`: replaces the question whose button ordered it.
+   * `settled`: replaces the question whose button ordered it. `claimed`: the task, where it was just claimed.
    */
-  | { readonly kind: 'task'; readonly task: TaskId; readonly settled?: string }
+  | { readonly kind: 'task'; readonly task: TaskId; readonly settled?: string; readonly claimed?: Task }
   /** Visible to the caller only (ephemeral). */
   | { readonly kind: 'private'; readonly card: Card }
   /** Visible to everyone in the channel. */
@@ -263,6 +263,6 @@ export interface Bot {
    * not store again what was removed: ask this before anything of the interaction is stored.
    */
   removed(caller: Caller): Promise<Reply | null>;
-  /** Posts the message of a new task, or finds it if it was already posted. */
-  show(task: TaskId): Promise<MessageRef>;
+  /** Posts the message of a new task, or finds it if it was already posted. @param claimed as in {@link Reply} */
+  show(task: TaskId, claimed?: Task): Promise<MessageRef>;
 }

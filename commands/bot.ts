@@ -62,7 +62,7 @@ export function createBot(ports: BotPorts): Bot {
       const task = await ports.tasks.get(taskIdOf(orderKey(caller)));
       return task !== undefined && isContentRemoved(task) ? refused(removedSentence(task)) : null;
     },
-    show: (task) => (isCutId(task) ? ports.cuts.show(task) : ports.chat.show(task)),
+    show: (task, claimed) => (isCutId(task) ? ports.cuts.show(task) : ports.chat.show(task, claimed)),
   };
 }
 

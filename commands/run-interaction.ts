@@ -55,7 +55,7 @@ export async function runInteraction(interaction: Interaction, responder: Respon
     case 'task': {
       await responder.acknowledge(reply.task);
       // A message that cannot be posted now is posted with the task's next update.
-      const message = await bot.show(reply.task);
+      const message = await bot.show(reply.task, reply.claimed);
       if (!inPlace || reply.settled === undefined) return message;
       const settled = textCard([`${reply.settled} `, { message, label: 'See it' }]);
       // The order stands, even if its question cannot be replaced.

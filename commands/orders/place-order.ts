@@ -104,10 +104,11 @@ export async function orderDraft(
 
 /** Returns the reply to the caller's own order: its task, an offer, or the reasons for a refusal. */
 export function placedReply(placed: Placed): Reply {
-  if (placed.ok)
-    return isContentRemoved(placed.task)
-      ? refused(removedSentence(placed.task))
-      : { kind: 'task', task: placed.task.id };
+  if (placed.ok) {
+    const { task, isNew } = placed;
+    if (isContentRemoved(task)) return refused(removedSentence(task));
+    return { kind: 'task', task: task.id, ...(isNew ? { claimed: task } : {}) };
+  }
   if ('offer' in placed) return placed.offer;
   const { sentences, buttons = [] } = placed;
   return { kind: 'refused', sentence: sentences.join('\n'), ...(buttons.length === 0 ? {} : { buttons }) };

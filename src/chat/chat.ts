@@ -96,8 +96,9 @@ export class ChatEngine {
     this.#delivery = new Delivery(this.parts);
   }
 
-  async show(id: TaskId): Promise<MessageRef> {
-    const task = await this.parts.repository.get(id);
+  /** @param claimed the task as it was just claimed. Default: it is read. */
+  async show(id: TaskId, claimed?: Task): Promise<MessageRef> {
+    const task = claimed ?? (await this.parts.repository.get(id));
     if (task === undefined) throw new TypeError(`showing task ${id}: there is no such task`);
     if (isContentRemoved(task)) {
       const gone = { code: 'message_gone', retryable: false } as const;

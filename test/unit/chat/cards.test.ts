@@ -33,6 +33,14 @@ describe('the message of a task', () => {
     expect(house.platform.view).toMatchObject({ phase: 'failed' });
   });
 
+  it('is opened by a claim without a read of the task', async () => {
+    const house = new ChatHouse();
+    const claim = await house.repository.claim([newTask()]);
+    if (claim.kind !== 'taken') throw new TypeError('the task was not claimed');
+    house.repository.get = () => Promise.reject(new TypeError('the task was read'));
+    expect(await house.chat.show(id, claim.task)).toMatchObject({ message: 'm1' });
+  });
+
   it('is found after a restart, by task and by message', async () => {
     const house = new ChatHouse();
     await house.running();

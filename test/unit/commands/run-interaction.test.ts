@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
 import { type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { DailiesError } from '#src/errors.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ada } from '#test/fakes/bot-house.ts';
+import { newTask } from '#test/fakes/tasks.ts';
 
 const card = { lines: [['Yes.']], progress: null, buttons: [] };
 const task = 'T1' as TaskId;
@@ -34,8 +35,8 @@ async function run(
   };
   const bot = {
     removed: async () => removed,
-    show: async () => {
-      calls.push(['post']);
+    show: async (_task: TaskId, claimed?: Task) => {
+      calls.push(['post', ...(claimed === undefined ? [] : [claimed])]);
       return { channel: 'C1', message: 'M1' };
     },
   };
@@ -49,6 +50,15 @@ it('acknowledges a task before it shows its message, and returns the message', a
   const { message, calls } = await run(async () => ({ kind: 'task', task }));
   expect(calls).toEqual([['acknowledge', task], ['post']]);
   expect(message).toEqual({ channel: 'C1', message: 'M1' });
+});
+
+it('shows a task that was just claimed as it is', async () => {
+  const claimed = newTask();
+  const { calls } = await run(async () => ({ kind: 'task', task, claimed }));
+  expect(calls).toEqual([
+    ['acknowledge', task],
+    ['post', claimed],
+  ]);
 });
 
 it('posts no message if the acknowledgement fails', async () => {

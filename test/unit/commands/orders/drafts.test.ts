@@ -37,7 +37,7 @@ describe('offer', () => {
   it('claims under the key of its request and creates one task for repeated confirmations', async () => {
     const { house, create } = await offered();
     const pressed = await house.bot.press(ada(), create);
-    expect(pressed).toEqual({ kind: 'task', task: taskIdOf('slack:i-fox'), settled: 'Ordered: 1 clip · $0.20.' });
+    expect(pressed).toMatchObject({ kind: 'task', task: taskIdOf('slack:i-fox'), settled: 'Ordered: 1 clip · $0.20.' });
     expect(house.orders).toMatchObject([{ key: 'slack:i-fox', request: { prompt: 'a fox', seconds: 4 } }]);
     expect(replyText(await house.bot.press(ada(), create))).toContain('already requested');
     expect(house.records.size).toBe(1);

@@ -289,7 +289,7 @@ describe('confirmation', () => {
     const { house } = await expensive();
     const asked = await house.bot.command(ada({ interaction: 'x1' }), 'create', FOX);
     const made = await house.bot.press(ada(), buttonOf(asked, 'Create'));
-    expect(made).toEqual({ kind: 'task', task: taskIdOf('slack:x1'), settled: 'Ordered: 1 clip · $0.30.' });
+    expect(made).toMatchObject({ kind: 'task', task: taskIdOf('slack:x1'), settled: 'Ordered: 1 clip · $0.30.' });
   });
 });
 

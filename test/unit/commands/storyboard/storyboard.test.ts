@@ -27,7 +27,7 @@ describe('/video storyboard', () => {
     expect(replyText(asked)).toContain('2. ‹it stretches 🦊› · ‹6 s›');
     const placed = await house.bot.press(ada(), buttonOf(asked, 'Create 3 shots · $0.70'));
     const id = taskIdOf(`slack:${caller.interaction}`);
-    expect(placed).toEqual({ kind: 'task', task: id, settled: 'Ordered: 3 shots · $0.70.' });
+    expect(placed).toMatchObject({ kind: 'task', task: id, settled: 'Ordered: 3 shots · $0.70.' });
     expect(house.orders).toHaveLength(1);
     expect(house.orders[0]?.set?.kind).toBe('storyboard');
     const shots = memberIds({ id, of: 3 }).map((one) => house.task(one));
