@@ -111,11 +111,12 @@ export interface Caller {
   readonly isGuest?: boolean;
   /**
    * Acknowledges this interaction to the platform, or checks that it still can be, right before anything is bought for
-   * it. `isRepeated`: an earlier delivery may already have been acknowledged. Resolves to true if the platform accepts
-   * the acknowledgement in time; otherwise the platform has reported the interaction as failed, and nothing is bought.
-   * Absent for a platform that never reports an interaction as failed.
+   * it. Resolves to true if the platform accepts the acknowledgement in time; otherwise the platform has reported the
+   * interaction as failed, and nothing is bought. Absent for a platform that never reports an interaction as failed.
+   * @param isRepeated stores that this delivery came so far, and resolves to whether an earlier one did: for a platform that
+   * cannot be asked for the acknowledgement of an earlier one. Default: none did.
    */
-  readonly acknowledged?: (isRepeated: boolean) => Promise<boolean>;
+  readonly acknowledged?: (isRepeated?: () => Promise<boolean>) => Promise<boolean>;
   /** Prices that the form or button showed. Absent: neither. */
   readonly shown?: ShownPrices;
 }

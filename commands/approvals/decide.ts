@@ -43,7 +43,7 @@ export async function pressApprove(ports: BotPorts, caller: Caller, press: Appro
   if (press.request !== requestId(tasks)) return privately(wholeSetCard(tasks));
   // No button of ours has another price than its request.
   if (!isSamePrice(press.price, requestPrice(tasks))) return refused(UNKNOWN_BUTTON);
-  if (caller.acknowledged !== undefined && !(await caller.acknowledged(false)))
+  if (caller.acknowledged !== undefined && !(await caller.acknowledged()))
     return { kind: 'offer', id: `approve:${requestId(tasks)}`, card: lateApprovalCard(tasks, press) };
   const outcome = await ports.approvals.approve(tasks, {
     by: caller.user,

@@ -59,7 +59,7 @@ export async function orderBlindRetry(
     return refused('Ordering this clip again may need an approval. Retry it after the reveal.');
   const question = remakeQuestion(task.id, place.at, upTo);
   if (confirmed === null || !isSamePrice(confirmed, upTo)) return privately(question);
-  if (caller.acknowledged !== undefined && !(await caller.acknowledged(false)))
+  if (caller.acknowledged !== undefined && !(await caller.acknowledged()))
     return { kind: 'offer', id: taskIdOf(`remake:${place.id}:${place.at}`), card: question };
   const first = memberIdOf(place.id, place.at);
   const take = await nextTake(ports, caller, retryKey(first, 1));

@@ -168,17 +168,22 @@ async function redelivery(order: OrderContext): Promise<Stopping | null> {
 }
 
 /**
- * Acknowledges the interaction to the platform. Saves the draft before: a redelivery after a crash in between finds it
- * and checks for the acknowledgement instead of repeating it.
+ * Acknowledges the interaction to the platform. The draft by which a redelivery after a crash knows of an earlier one is saved
+ * before, where the platform asks for it.
  */
 async function acknowledgement(order: OrderContext): Promise<Stopping | null> {
   const { acknowledged, interaction } = order.caller;
   // What is only asked about, and refused, is not acknowledged where others see it.
   if (acknowledged === undefined || order.isUnasked) return null;
-  const { draft, before } = await order.ports.drafts.save({ ...order.draft, interaction }, order.storedDraft);
-  const isRepeated = before?.interaction === interaction;
-  if (isRepeated && (await order.isClaimed())) return null;
-  return (await acknowledged(isRepeated)) ? null : () => offerDraft(order, draft);
+  const save = () => order.ports.drafts.save({ ...order.draft, interaction }, order.storedDraft);
+  let saving: ReturnType<typeof save> | undefined;
+  const isAccepted = await acknowledged(async () => {
+    const { before } = await (saving = save());
+    return before?.interaction === interaction && !(await order.isClaimed());
+  });
+  if (isAccepted) return null;
+  const { draft } = await (saving ?? save());
+  return () => offerDraft(order, draft);
 }
 
 async function offerDraft({ ports, caller }: OrderContext, draft: Draft): Promise<Stop> {

@@ -30,7 +30,7 @@ export async function sendAgain(
   const refusal = await mayNotDecideOn(ports, caller, origin);
   const mayApprove = async (): Promise<boolean> => (await approvableBy(ports, caller, [[task]])).length > 0;
   if (refusal !== null && !(await mayApprove())) return refused(refusal);
-  const isAccepted = caller.acknowledged === undefined || (await caller.acknowledged(false));
+  const isAccepted = caller.acknowledged === undefined || (await caller.acknowledged());
   if (task.state !== 'uncertain' || task.sends !== afterSends)
     return decide(ports, caller, task, 'again', async () => ({ done: false, task }));
   const checked = checkAgain(ports.catalog(), task.request);

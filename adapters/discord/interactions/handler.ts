@@ -304,7 +304,7 @@ export class InteractionHandler {
     const { answer, token } = this.#begin(interaction, mode);
     const { bot, pending, logger } = this.#options;
     const known = await this.#callerOf(interaction, mode === 'public' ? token : null);
-    const caller: Caller = { ...known, acknowledged: (isRepeated) => answer.accepted(isRepeated) };
+    const caller: Caller = { ...known, acknowledged: () => answer.accepted() };
     const ctx: Context = { answer, caller, token };
     const inPlace = mode === 'update' && isPaged(interaction);
     try {

@@ -33,6 +33,9 @@ export type ResponseOutcome =
  */
 export type PendingResponses = Map<string, Promise<ResponseOutcome>>;
 
+/** Response of an earlier delivery, as Discord has it: `form` leaves no `@original`; `null`: there is none. */
+type FoundResponse = 'thinking' | 'message' | 'form' | null;
+
 interface InitialResponse {
   readonly type: InteractionResponseType;
   readonly data?: object;
@@ -102,17 +105,16 @@ export class InteractionResponse {
   }
 
   /**
-   * Acknowledges the interaction at Discord, right before an order is placed.
-   * @param isRepeated whether an earlier delivery may have a response: then that response is looked up first.
+   * Acknowledges the interaction at Discord, right before an order is placed. One that is too late for it counts where an
+   * earlier delivery was acknowledged in time, and still shows "thinking…": its process died before it claimed the order.
    * @returns whether the user saw the acknowledgement; `false` once Discord has reported the interaction as failed.
    */
-  async accepted(isRepeated: boolean): Promise<boolean> {
-    if (isRepeated && (await this.#exists())) {
+  async accepted(): Promise<boolean> {
+    if (!this.#options.isFresh || (this.#state === 'open' && this.#ageMs > FIRST_RESPONSE_MS)) {
+      if ((await this.#find()) !== 'thinking') return false;
       this.adopt();
       return true;
     }
-    const { isFresh } = this.#options;
-    if (!isFresh || (this.#state === 'open' && this.#ageMs > FIRST_RESPONSE_MS)) return false;
     const outcome = await this.defer();
     return outcome === 'taken' || (outcome === 'unknown' && (await this.#exists()));
   }
@@ -230,7 +232,7 @@ export class InteractionResponse {
   }
 
   /** Returns the response to an earlier delivery; `null` if there is none. */
-  async #earlier(): Promise<'message' | 'form' | null> {
+  async #earlier(): Promise<FoundResponse> {
     return this.isRepeated ? this.#find() : null;
   }
 
@@ -253,15 +255,15 @@ export class InteractionResponse {
   }
 
   async #exists(): Promise<boolean> {
-    return (await this.#find()) === 'message';
+    const found = await this.#find();
+    return found === 'thinking' || found === 'message';
   }
 
-  /** Looks the response up: `form` stands for one that leaves no `@original`; `null` if there is none. */
-  async #find(): Promise<'message' | 'form' | null> {
+  async #find(): Promise<FoundResponse> {
     const { records, token } = this.#options;
     if (records.isRefused(token.token)) return null;
     return this.#original('GET').then(
-      () => 'message',
+      (message) => (isThinking(message) ? 'thinking' : 'message'),
       (thrown: unknown) => {
         const { status, code } = errorResponseOf(translate(thrown, 'looking for an answer')) ?? {};
         // Not for a 404, which Discord also sends before the initial response, as an unknown webhook.
@@ -278,8 +280,7 @@ export class InteractionResponse {
 
   /** Deletes "thinking…"; if it shows more by now, another replica turned it into a task's message. */
   async #remove(): Promise<void> {
-    const { flags = 0 } = await this.#original('GET');
-    if ((flags & MessageFlags.Loading) !== 0) await this.#original('DELETE');
+    if (isThinking(await this.#original('GET'))) await this.#original('DELETE');
   }
 
   #original(method: Call['method'], body?: object): Promise<APIMessage> {
@@ -294,4 +295,8 @@ export class InteractionResponse {
     const doing = `following up interaction ${interaction.id}`;
     await rest.respond({ route: Routes.webhook(token.application, token.token), body, doing });
   }
+}
+
+function isThinking({ flags }: Pick<APIMessage, 'flags'>): boolean {
+  return ((flags ?? 0) & MessageFlags.Loading) !== 0;
 }

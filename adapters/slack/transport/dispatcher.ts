@@ -1,4 +1,5 @@
 import type { AckFn, ReceiverEvent } from '@slack/bolt';
+import type { Caller } from '#commands/bot-port.ts';
 import { NOT_BEGUN, STILL_WORKING, sentenceOf } from '#commands/sentences/errors.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, sleep } from '#src/clock.ts';
@@ -33,7 +34,7 @@ export interface RequestState {
    * As `Caller.acknowledged`: resolves to whether an order may be claimed, which is acknowledged right afterwards.
    * Absent for events, which Slack retries and never reports as failed.
    */
-  readonly accepted: ((isRepeated: boolean) => Promise<boolean>) | undefined;
+  readonly accepted: Caller['acknowledged'];
 }
 
 /** Time without an acknowledgement after which Slack shows the user an error. @see https://docs.slack.dev/interactivity/handling-user-interaction#acknowledgment_response */
@@ -202,8 +203,8 @@ export class Dispatcher {
     await this.#respond(event, STILL_WORKING);
   }
 
-  async #isAccepted(acknowledgement: Acknowledgement, isRepeated: boolean): Promise<boolean> {
-    if (!isRepeated) return acknowledgement.isAccepted();
+  async #isAccepted(acknowledgement: Acknowledgement, isRepeated = async () => false): Promise<boolean> {
+    if (!(await isRepeated())) return acknowledgement.isAccepted();
     // The first delivery may have been reported as failed: its order is only offered, unless it is claimed meanwhile.
     await sleep(this.#options.clock, REPEAT_WAIT_MS);
     return false;

@@ -35,10 +35,10 @@ describe('order that the platform reported as failed', () => {
     expect(house.orders).toMatchObject([{ key: 'slack:i1', request: { prompt: 'a fox', seconds: 4 } }]);
   });
 
-  it('saves the draft before the acknowledgement and claims the task after it', async () => {
+  it('saves the draft before the acknowledgement where the platform needs it, and claims the task after it', async () => {
     const house = new BotHouse(CATALOG);
-    const acknowledged = async (isRepeated: boolean): Promise<boolean> => {
-      expect(isRepeated).toBe(false);
+    const acknowledged: Caller['acknowledged'] = async (isRepeated) => {
+      expect(await isRepeated?.()).toBe(false);
       expect(await house.drafts.get(taskIdOf('slack:i1'))).toMatchObject({ request: { prompt: 'a fox' } });
       expect(house.records.size).toBe(0);
       return true;
@@ -47,22 +47,33 @@ describe('order that the platform reported as failed', () => {
     expect.assertions(4);
   });
 
-  it('resumes after a crash between acknowledgement and claim, with isRepeated set', async () => {
+  it('saves no draft of an order that a platform accepts by itself', async () => {
     const house = new BotHouse(CATALOG);
-    const crash = () => Promise.reject(new Error('killed'));
+    expect((await order(house, late({ interaction: 'i1' }, true))).kind).toBe('task');
+    expect(await house.drafts.get(taskIdOf('slack:i1'))).toBeUndefined();
+  });
+
+  it('resumes after a crash between acknowledgement and claim, which was repeated then', async () => {
+    const house = new BotHouse(CATALOG);
+    const crash: Caller['acknowledged'] = async (isRepeated) => {
+      await isRepeated?.();
+      throw new Error('killed');
+    };
     await order(house, ada({ interaction: 'i1', acknowledged: crash })).catch(() => undefined);
     expect(house.records.size).toBe(0);
-    const asked: boolean[] = [];
-    const acknowledged = async (isRepeated: boolean) => asked.push(isRepeated) > 0;
+    const asked: unknown[] = [];
+    const acknowledged: Caller['acknowledged'] = async (isRepeated) => asked.push(await isRepeated?.()) > 0;
     expect((await order(house, ada({ interaction: 'i1', acknowledged }))).kind).toBe('task');
-    expect(asked).toEqual([true]);
+    // Once it is claimed, nothing is left to ask about.
+    expect((await order(house, ada({ interaction: 'i1', acknowledged }))).kind).toBe('task');
+    expect(asked).toEqual([true, false]);
   });
 
   it('acknowledges the confirmation, a separate interaction, as not repeated', async () => {
     const house = new BotHouse(CATALOG);
     const reply = await order(house, late({ interaction: 'i1' }));
-    const asked: boolean[] = [];
-    const acknowledged = async (isRepeated: boolean) => asked.push(isRepeated) > 0;
+    const asked: unknown[] = [];
+    const acknowledged: Caller['acknowledged'] = async (isRepeated) => asked.push(await isRepeated?.()) > 0;
     await house.bot.press(ada({ acknowledged }), buttonOf(reply, 'Create'));
     expect(asked).toEqual([false]);
   });

@@ -25,18 +25,15 @@ let house: DiscordHouse;
 let clock: ManualClock;
 /** Number of orders that the bot placed. */
 let bought: number;
-/** True if the store has a record of an earlier delivery. */
-let isRepeated: boolean;
 
 const buy = async (caller: Caller): Promise<Reply> => {
-  const isAccepted = (await caller.acknowledged?.(isRepeated)) === true;
+  const isAccepted = (await caller.acknowledged?.()) === true;
   if (isAccepted) bought += 1;
   return isAccepted ? TASK : OFFER;
 };
 
 beforeEach(async () => {
   bought = 0;
-  isRepeated = false;
   clock = new ManualClock(Date.now());
   house = await DiscordHouse.start({ clock });
   house.bot.onShow = () => Promise.resolve({ channel: '', message: '' });
@@ -116,10 +113,9 @@ describe('an order acknowledged before a crash', () => {
   it.each([500, 4_000])('is looked up %i ms later, not acknowledged twice, and placed', async (ms) => {
     const asked = house.discord.people.slash('video create', { prompt: 'a fox' });
     await house.discord.answered(asked);
-    await house.restart();
-    bought = 0;
-    isRepeated = true;
-    clock.advance(ms);
+    await awayFor(ms, () => {
+      bought = 0;
+    });
     house.discord.redeliver(asked);
     await house.discord.until(() => house.discord.requests.some(({ route }) => route === LOOK), 'a look');
     await house.platform.stop();
@@ -127,8 +123,22 @@ describe('an order acknowledged before a crash', () => {
     expect(callbacks().map(({ status }) => status)).toEqual([204]);
   });
 
+  it('is offered if its response says something by then', async () => {
+    house.bot.command = async (caller) => {
+      await caller.acknowledged?.();
+      return { kind: 'public', card: { lines: [['That failed.']], progress: null, buttons: [] } };
+    };
+    const asked = house.discord.people.slash('video create', { prompt: 'a fox' });
+    await house.discord.until(() => plainOf(house.discord.original(asked) ?? EMPTY).includes('failed'), 'the answer');
+    await awayFor(4_000, () => {
+      house.bot.command = buy;
+    });
+    house.discord.redeliver(asked);
+    await house.discord.until(() => general().length > 1, 'an offer');
+    expect(bought).toBe(0);
+  });
+
   it('is offered if its response does not exist', async () => {
-    isRepeated = true;
     await awayFor(4_000, () => void house.discord.people.slash('video create', { prompt: 'a fox' }));
     await house.discord.until(() => general().length > 0, 'an offer');
     expect(bought).toBe(0);

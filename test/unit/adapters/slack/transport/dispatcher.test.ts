@@ -33,7 +33,7 @@ describe('an order', () => {
     const answers: unknown[] = [];
     const { clock, dispatcher } = house(async (event) => {
       await held.promise;
-      answers.push(await stateOf(event).accepted?.(isRepeated));
+      answers.push(await stateOf(event).accepted?.(async () => isRepeated));
     });
     const customProperties = { isConnected: () => isConnected };
     const taken = dispatcher.take({ body: { ...body }, ack, customProperties });
