@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { Agent } from 'undici';
+import { Agent, Pool } from 'undici';
 import { BoundedMap } from '../bounded-map.ts';
 import { asDailiesError, DailiesError, type ErrorCode } from '../errors.ts';
 import { guardAddresses, parseBaseUrl, type Resolve } from './addresses.ts';
@@ -57,7 +57,7 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
     throw new DailiesError('the video service’s token is empty or holds blanks or control characters', details);
   }
   const guard = guardAddresses(base, options.resolve);
-  const agents = agentsOf(options, guard.lookup);
+  const agents = agentsOf(options, { origin: base.origin, lookup: guard.lookup });
   const wire: Wire = {
     maxClipBytes: DEFAULT_MAX_CLIP_BYTES,
     fileOf: async () => undefined,
@@ -90,10 +90,13 @@ export function createVideoClient(options: VideoClientOptions): VideoService {
 /**
  * Creates one agent per call type. HTTP/2 is off because it retries refused streams, including POSTs. Each create uses
  * a new connection (`pipelining: 0`), because a kept-alive one may be closing while the POST is written; retrieves keep
- * theirs alive.
+ * theirs alive. An agent drops its pool with the last connection, so that each create would make one and end it with an error.
  * @see docs/video-service.md "Sending the POST"
  */
-function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAddresses>['lookup']) {
+function agentsOf(
+  options: VideoClientOptions,
+  { origin, lookup }: { readonly origin: string } & Pick<ReturnType<typeof guardAddresses>, 'lookup'>,
+) {
   const { createTimeoutMs, requestTimeoutMs, maxConnections = 64 } = options;
   const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS;
   const timing = (timeoutMs: number) => ({
@@ -104,7 +107,7 @@ function agentsOf(options: VideoClientOptions, lookup: ReturnType<typeof guardAd
   });
   const forClips = timing(requestTimeoutMs);
   return {
-    create: new Agent({ ...timing(createTimeoutMs), pipelining: 0 }),
+    create: new Pool(origin, { ...timing(createTimeoutMs), pipelining: 0 }),
     retrieve: new Agent({ ...timing(requestTimeoutMs), connections: maxConnections }),
     download: new Agent({ ...forClips, connect: { ...forClips.connect, lookup } }),
   };

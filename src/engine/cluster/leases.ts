@@ -57,6 +57,9 @@ interface LeasesOptions {
   readonly owner: string;
 }
 
+/** Reason of each end of a lease: a new one would take a stack trace for every lease that is released. */
+const ENDED = new Error('the lease was lost or released');
+
 /** Renewals of a lease per TTL. */
 const RENEWALS = 4;
 /** Attempts per TTL after a failed renewal: the backend may come back just before the lease expires. */
@@ -100,7 +103,7 @@ interface Acquisition {
 
 class RenewedLease implements Lease {
   readonly #acquisition: Acquisition;
-  /** Made with the first access to the signal: an abort creates an error with a stack trace, at the end of every lease. */
+  /** Made with the first access to the signal. */
   #controller: AbortController | null = null;
   #isEnded = false;
   #untilMs: number;
@@ -122,7 +125,7 @@ class RenewedLease implements Lease {
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.#isEnded) this.#controller.abort();
+    if (this.#isEnded) this.#controller.abort(ENDED);
     return this.#controller.signal;
   }
 
@@ -164,7 +167,7 @@ class RenewedLease implements Lease {
   #end(): void {
     this.#timer();
     this.#isEnded = true;
-    this.#controller?.abort();
+    this.#controller?.abort(ENDED);
   }
 }
 

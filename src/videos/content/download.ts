@@ -271,9 +271,11 @@ async function readAt(path: string, start: number, length: number): Promise<Buff
   }
 }
 
+/** Returns the size of a file; 0 where there is none. */
 async function sizeOf(path: string): Promise<number> {
   try {
-    return (await stat(path)).size;
+    // Before a download there is none: an error would take a stack trace. An older Node ignores the option.
+    return (await stat(path, { throwIfNoEntry: false }))?.size ?? 0;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return 0;
     throw error;

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { EventEmitter } from 'node:events';
+import { Pool } from 'undici';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ErrorCode } from '#src/errors.ts';
 import type { VideoClientOptions } from '#src/videos/client.ts';
 import type { VideoRequest } from '#src/videos/request.ts';
@@ -288,6 +290,22 @@ describe('lost: a task may exist, and no second POST', () => {
     expect((await client.create(FOX, { key: 'k', mayStillSend: () => true })).kind).toBe('unsent');
     expect(service.posts).toBe(1);
   });
+});
+
+it('ends its connection, and not the pool, which the next create would have to make anew', async () => {
+  const closed = vi.spyOn(Pool.prototype, 'close');
+  onTestFinished(() => closed.mockRestore());
+  const service = await startService();
+  const client = clientOf(service);
+  const disconnected = vi.fn();
+  const emit = vi.spyOn(Pool.prototype, 'emit').mockImplementation(function (this: Pool, name: string, ...rest) {
+    if (name === 'disconnect') disconnected();
+    return EventEmitter.prototype.emit.call(this, name, ...rest);
+  });
+  onTestFinished(() => emit.mockRestore());
+  expect((await client.create(FOX, { key: 'task-1', mayStillSend: () => true })).kind).toBe('accepted');
+  await vi.waitUntil(() => disconnected.mock.calls.length > 0);
+  expect(closed).not.toHaveBeenCalled();
 });
 
 describe('concurrent creates', () => {

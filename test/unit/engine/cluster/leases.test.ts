@@ -49,6 +49,19 @@ describe('a lease', () => {
     expect(await others.take('turn', TTL_MS)).toBeNull();
   });
 
+  it('makes no error of its own when it is released', async () => {
+    const ended = await Promise.all(
+      ['one', 'two'].map(async (name) => {
+        const lease = await leases.take(name, TTL_MS);
+        const signal = lease?.signal;
+        await lease?.release();
+        return signal;
+      }),
+    );
+    expect(ended[0]?.reason).toBeInstanceOf(Error);
+    expect(ended[1]?.reason).toBe(ended[0]?.reason);
+  });
+
   it('expires after its TTL if it is not renewed', async () => {
     const lease = await leases.take('turn', TTL_MS, { isRenewed: false });
     await pass(clock, TTL_MS - 1);
