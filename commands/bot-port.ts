@@ -264,6 +264,8 @@ export interface Bot {
    * not store again what was removed: ask this before anything of the interaction is stored.
    */
   removed(caller: Caller): Promise<Reply | null>;
+  /** Runs what the user of an interaction waits for: while many do, jobs give way. */
+  urgently<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Posts the message of a new task, or finds it if it was already posted. @param claimed as in {@link Reply} */
   show(task: TaskId, claimed?: Task): Promise<MessageRef>;
 }

@@ -20,8 +20,11 @@ import { declarations } from './registry.ts';
 import { removedSentence } from './sentences/removal.ts';
 import { reactionAction } from './ui/buttons.ts';
 
-/** Creates the bot, which handles the commands, presses, reactions and forms of every platform. */
-export function createBot(ports: BotPorts): Bot {
+/**
+ * Creates the bot, which handles the commands, presses, reactions and forms of every platform.
+ * @param urgently as in {@link Bot}. Default: jobs do not give way.
+ */
+export function createBot(ports: BotPorts, urgently: Bot['urgently'] = (work) => work()): Bot {
   // People named in ADMINS administer every team.
   const known = (caller: Caller): Caller => (isOperator(ports, caller) ? { ...caller, mayAdminister: true } : caller);
   /** Handles what may buy. Counts a purchase that is refused because the data folder is at its limit. */
@@ -62,6 +65,7 @@ export function createBot(ports: BotPorts): Bot {
       const task = await ports.tasks.get(taskIdOf(orderKey(caller)));
       return task !== undefined && isContentRemoved(task) ? refused(removedSentence(task)) : null;
     },
+    urgently,
     show: (task, claimed) => (isCutId(task) ? ports.cuts.show(task) : ports.chat.show(task, claimed)),
   };
 }

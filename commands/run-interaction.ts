@@ -24,7 +24,7 @@ export interface Responder {
 
 /** An interaction, as an adapter decoded it. */
 interface Interaction {
-  readonly bot: Pick<Bot, 'show' | 'removed'>;
+  readonly bot: Pick<Bot, 'show' | 'removed' | 'urgently'>;
   readonly logger: Logger;
   readonly caller: Caller;
   /** True if a private reply replaces the message whose button was pressed, as paging does. */
@@ -37,7 +37,11 @@ interface Interaction {
  * Runs an interaction: calls the bot, and shows its reply or a sentence about its error. Rejects if that fails.
  * @returns the message of the task, where the reply is one.
  */
-export async function runInteraction(interaction: Interaction, responder: Responder): Promise<MessageRef | null> {
+export function runInteraction(interaction: Interaction, responder: Responder): Promise<MessageRef | null> {
+  return interaction.bot.urgently(() => respond(interaction, responder));
+}
+
+async function respond(interaction: Interaction, responder: Responder): Promise<MessageRef | null> {
   const { bot, logger, inPlace, ask } = interaction;
   const { platform, channel, interaction: id } = interaction.caller;
   const context = { platform, channel, interaction: id };

@@ -16,7 +16,7 @@ import { MessageLocks, type Platform, type WithMessageLock } from './chat/index.
 import { DataSpace, Remover } from './clips/index.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/index.ts';
-import { Membership, type Store } from './engine/index.ts';
+import { Foreground, Membership, type Store } from './engine/index.ts';
 import { createGallery } from './gallery/index.ts';
 import { addStatusRoutes, createHttpServer, Draining, missing } from './http/index.ts';
 import { type Run, type Stoppable, stopAll } from './lifecycle.ts';
@@ -103,6 +103,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   await prepareClipsFolder(clipsDir);
   const durationEstimates = await DurationEstimates.load(store, logger);
   const queue = await openAppQueue(deps);
+  const foreground = new Foreground(clock);
   const { storage, ...opened } = await openStorage(config.media, { folder: clipsDir, clock, logger });
   const videos = createVideos(deps);
   const membership = new Membership({ leases: store.leases, exclusive: store.exclusive, clock });
@@ -128,7 +129,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const posterOf = (task: TaskId): Promise<string | null> => gallery.posters.of(task, () => find(task));
   const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
   const platforms = new Map(adapters.map((one) => [one.name, metrics.instrument.platform(one, clock)]));
-  const basis = { money, queue, pipeline, http, platforms, adapters, opened, storage };
+  const basis = { money, queue, foreground, pipeline, http, platforms, adapters, opened, storage };
   const parts = { ...basis, membership, locks, durationEstimates, clipLinks, space };
   const chat = createAppChat(deps, parts);
   const statements = new Statements({ ...deps, ...money, repository: pipeline.repository });

@@ -178,7 +178,8 @@ async function acknowledgement(order: OrderContext): Promise<Stopping | null> {
   const save = () => order.ports.drafts.save({ ...order.draft, interaction }, order.storedDraft);
   let saving: ReturnType<typeof save> | undefined;
   const isAccepted = await acknowledged(async () => {
-    const { before } = await (saving = save());
+    saving = save();
+    const { before } = await saving;
     return before?.interaction === interaction && !(await order.isClaimed());
   });
   if (isAccepted) return null;

@@ -3,7 +3,14 @@ import type { AppDeps } from '../app.ts';
 import { type ChatEngine, type MessageLocks, type Platform, PlatformStarter } from '../chat/index.ts';
 import { type DataSpace, type Remover, retentionJob } from '../clips/index.ts';
 import type { Config } from '../config/index.ts';
-import { assertNotMigrating, type Job, Jobs, type Membership, type WorkQueue } from '../engine/index.ts';
+import {
+  assertNotMigrating,
+  type Foreground,
+  type Job,
+  Jobs,
+  type Membership,
+  type WorkQueue,
+} from '../engine/index.ts';
 import type { Gallery } from '../gallery/index.ts';
 import { type Draining, listen } from '../http/index.ts';
 import type { Run } from '../lifecycle.ts';
@@ -25,6 +32,7 @@ import type { openAppQueue } from './services.ts';
 export interface Parts {
   readonly money: Money;
   readonly queue: Awaited<ReturnType<typeof openAppQueue>>;
+  readonly foreground: Foreground;
   readonly pipeline: Pipeline;
   readonly http: FastifyInstance;
   readonly platforms: ReadonlyMap<string, Platform>;
@@ -125,7 +133,7 @@ function jobsOf(
 /** Starts the queue with its job handlers. */
 function startWorkers(
   { metrics }: AppDeps,
-  { queue, pipeline, chat, cuts }: Pick<Parts, 'queue' | 'pipeline' | 'chat' | 'cuts'>,
+  { queue, foreground, pipeline, chat, cuts }: Pick<Parts, 'queue' | 'foreground' | 'pipeline' | 'chat' | 'cuts'>,
 ): void {
   const handlers = pipeline.createHandlers({
     progressed: (task, upstream) => chat.progressed(task, upstream),
@@ -135,7 +143,7 @@ function startWorkers(
   const deliver = (id: string) => chat.deliver(id);
   const notify = (id: string) => chat.notify(id);
   const join = (id: string, signal: AbortSignal) => cuts.run(id, signal);
-  queue.start(metrics.stepping({ ...handlers, deliver, notify, join }));
+  queue.start(foreground.yielding(metrics.stepping({ ...handlers, deliver, notify, join })));
 }
 
 /** Time that the drain adds to the timeout of a create, whose response has to be stored as well. */

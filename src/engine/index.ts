@@ -5,6 +5,7 @@ export { Membership } from './cluster/membership.ts';
 export { Topic } from './cluster/topic.ts';
 export { withLease } from './cluster/with-lease.ts';
 export { type DueJob, type Job, type JobRun, Jobs } from './jobs/jobs.ts';
+export { Foreground } from './queue/foreground.ts';
 export { openQueue } from './queue/open.ts';
 export {
   JOB_KINDS,

@@ -29,6 +29,10 @@ export class ScriptedBot implements Bot {
   /** Delays every reply until it resolves. */
   gate: Promise<void> = Promise.resolve();
 
+  urgently<Result>(work: () => Promise<Result>): Promise<Result> {
+    return work();
+  }
+
   async removed(): Promise<null> {
     return null;
   }

@@ -35,6 +35,7 @@ async function run(
   };
   const bot = {
     removed: async () => removed,
+    urgently: <Result>(work: () => Promise<Result>) => work(),
     show: async (_task: TaskId, claimed?: Task) => {
       calls.push(['post', ...(claimed === undefined ? [] : [claimed])]);
       return { channel: 'C1', message: 'M1' };

@@ -125,6 +125,7 @@ const press = (buttonOf: (id: string) => string, way: Partial<Way> = {}): Way =>
 
 const BOT: Readonly<Record<Exclude<keyof Bot, 'commands' | 'command' | 'text' | 'press' | 'submit'>, Row>> = {
   commandsFor: null,
+  urgently: null,
   catalogFor: null,
   form: null,
   react: {
