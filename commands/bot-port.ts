@@ -132,6 +132,14 @@ export interface FormField {
   readonly name: string;
   /** Choices, independent of the model chosen in the same form; absent for free input. */
   readonly choices?: { readonly title: string; readonly placeholder: string; readonly all: readonly FieldChoice[] };
+  /**
+   * Control of the platform itself: its people, people with roles or user groups, channels, whose values are as those of an
+   * option of that kind; or a switch, `on` or `off`. Default: the choices, or text.
+   */
+  readonly control?: 'person' | 'approver' | 'channel' | 'switch';
+  /** Most values of a control or of choices; where they may be several, one per line. Default: 1. */
+  readonly most?: number;
+  /** At most 45 characters. */
   readonly label: string;
   readonly value: string;
   readonly required: boolean;

@@ -15,10 +15,12 @@ import { withDefaults } from './orders/defaults.ts';
 import { orderKey } from './orders/offers.ts';
 import { reactToSet } from './orders/sets.ts';
 import { cancelTask, retryOnce } from './orders/task-actions.ts';
+import { submitPanel } from './panels.ts';
 import { judgingOnce, mayNotCreateHere } from './policy/rules-here.ts';
 import { declarations } from './registry.ts';
 import { removedSentence } from './sentences/removal.ts';
 import { reactionAction } from './ui/buttons.ts';
+import { parseForm } from './ui/form-ids.ts';
 
 /**
  * Creates the bot, which handles the commands, presses, reactions and forms of every platform.
@@ -49,7 +51,12 @@ export function createBot(ports: BotPorts, urgently: Bot['urgently'] = (work) =>
     press: (by, button) => handle(by, (own, caller) => pressButton(own, caller, button)),
     react: (by, message, emoji) => handle(by, (own, caller) => react(own, caller, message, emoji)),
     submit: (by, form, values) =>
-      handle(by, async (own, caller) => submitForm(await withDefaults(own, caller), caller, form, values)),
+      handle(by, async (own, caller) => {
+        const purpose = parseForm(form);
+        // Each of its changes is judged by the settings after the one before.
+        if (purpose?.form === 'panel') return submitPanel(ports, caller, purpose, values);
+        return submitForm(await withDefaults(own, caller), caller, form, values);
+      }),
     suggest: async (caller, name, optionName, typed, given) => {
       const command = declarations.find((one) => one.name === name);
       const option = command?.options.find((one) => one.name === optionName);

@@ -6,7 +6,15 @@ import { nearest } from './input/closest-match.ts';
 import { createForm } from './input/forms.ts';
 import { checkShape, checkValues, optionIn, optionValue } from './input/options.ts';
 import { slipIn } from './input/slips.ts';
-import { type BotPorts, mayRun, privately, refused, type Subcommand, visibleTo } from './input/subcommand.ts';
+import {
+  type BotPorts,
+  mayRun,
+  privately,
+  refused,
+  refusedWith,
+  type Subcommand,
+  visibleTo,
+} from './input/subcommand.ts';
 import { findTask } from './input/task-lookup.ts';
 import { type ParsedText, parseText, typedWords } from './input/text.ts';
 import { SEARCH_LENGTH } from './list.ts';
@@ -56,9 +64,7 @@ async function execute(ports: BotPorts, caller: Caller, invocation: Invocation):
   const isCreate = name === 'create';
   const wrong = problemsOf(ports, caller, subcommand, invocation);
   if (wrong.length > 0)
-    return isCreate
-      ? refuseRequest(ports, caller, { request: requestDraft(given) }, wrong)
-      : refused(...wrong.map(({ sentence }) => sentence));
+    return isCreate ? refuseRequest(ports, caller, { request: requestDraft(given) }, wrong) : refusedWith(wrong);
   const reason = isOrderCommand(name) ? optionInside(declaration, invocation) : null;
   if (reason === null) return run(ports, caller, given);
   return offerRequest(ports, caller, { request: draftOfCommand(name, given) }, { reason });
@@ -84,14 +90,15 @@ async function portsFor(ports: BotPorts, caller: Caller, name: string): Promise<
   return isOrderCommand(name) || name === 'storyboard' ? withDefaults(ports, caller) : ports;
 }
 
-function problemsOf(
+/** Returns what is wrong with the options of a command before it runs. */
+export function problemsOf(
   ports: BotPorts,
   caller: Caller,
   { declaration, check }: Subcommand,
   { given, problems = [] }: Pick<Invocation, 'given' | 'problems'>,
 ): readonly FieldProblem[] {
   const withoutField = (sentence: string): FieldProblem => ({ field: null, sentence });
-  const values = check?.(ports, given, caller) ?? checkValues(declaration, given).map(withoutField);
+  const values = check?.(ports, given, caller) ?? checkValues(declaration, given);
   return [...[...problems, ...checkShape(declaration, given)].map(withoutField), ...values];
 }
 

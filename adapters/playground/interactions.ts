@@ -5,6 +5,7 @@ import { type Placement, type ReplyOf, type Responder, runInteraction } from '#c
 import { shorten } from '#commands/sentences/format.ts';
 import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
 import { buttonsOf, type Card, type CardButton, linesOf } from '#commands/ui/card.ts';
+import { parseForm } from '#commands/ui/form-ids.ts';
 import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Catalog } from '#src/videos/index.ts';
@@ -98,7 +99,9 @@ export class InteractionHandler {
     const shown = price === undefined ? {} : { shown: { price: parsePriceId(price) } };
     const send = (target: string, original: Message | null): Promise<CachedResponse> => {
       const caller = { ...callerOf(id, user, target), ...shown };
-      return this.#once({ kind: 'form', caller, message: original }, () =>
+      // The form of a panel changes its card, which nobody else sees.
+      const inPlace = original?.visibleTo === user && parseForm(form)?.form === 'panel';
+      return this.#once({ kind: 'form', caller, message: original, inPlace }, () =>
         this.#options.bot.submit(caller, form, values),
       );
     };

@@ -45,6 +45,7 @@ import { slackCodeOf } from './web-api/errors.ts';
 import { Permissions } from './web-api/permissions.ts';
 import { Profiles } from './web-api/profiles.ts';
 import { answerAt } from './web-api/slack-urls.ts';
+import { UserGroups } from './web-api/user-groups.ts';
 
 type Deps = 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'relay';
 
@@ -310,13 +311,24 @@ export class Slack implements Adapter {
       apiUrl,
       logger,
     });
+    const groups = new UserGroups(clients, clock);
     admit(app, { clients, clock, logger, workspaces, profiles, home, rules: rulesFor(this.#options) });
     registerListeners(app, {
       clients,
       clock,
       logger,
       workspaces,
-      handler: new InteractionHandler({ bot, catalog, clients, workspaces, media, messageStore, logger }),
+      handler: new InteractionHandler({
+        bot,
+        catalog,
+        clients,
+        workspaces,
+        media,
+        messageStore,
+        profiles,
+        groups,
+        logger,
+      }),
       home,
       profiles,
       permissions: this.channels,

@@ -2,17 +2,37 @@ import { formatPrice, type Price } from '#src/tasks/index.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
 import { formatCount } from '../sentences/format.ts';
 import { savedLine } from '../sentences/saved.ts';
-import { type Card, heading, joinLines, type Line, labelled, layOut, present, small } from '../ui/card.ts';
+import {
+  type Card,
+  type CardButton,
+  heading,
+  joinLines,
+  type Line,
+  labelled,
+  layOut,
+  present,
+  small,
+} from '../ui/card.ts';
 
 /** Setting that an option sets and a line of a card shows; the others have commands of their own. */
 export type OptionSetting = Exclude<keyof typeof TEAM_SETTINGS, 'pause' | 'policy' | 'styles' | 'channelModels'>;
 
-type SettingsCommand = 'settings' | 'review';
+export type SettingsCommand = 'settings' | 'review';
+
+/** Groups of settings that one form sets, with the titles of their forms, of at most 24 characters. */
+export const SETTING_GROUPS = {
+  settings: { amounts: 'Amounts', months: 'Months and reports', clips: 'Clips' },
+  review: { reviews: 'Reviews' },
+} as const satisfies Readonly<Record<SettingsCommand, Readonly<Record<string, string>>>>;
+
+type SettingGroup = { [Name in SettingsCommand]: keyof (typeof SETTING_GROUPS)[Name] }[SettingsCommand];
 
 /** Words of a setting that an option sets, by the values of its kind. */
 interface SettingWords<Value> {
   /** Default: `settings`. */
   readonly command?: SettingsCommand;
+  /** Form that it is in. Default: `reviews` for those of `/video review`, else `clips`. */
+  readonly group?: SettingGroup;
   /** Name of the option. Default: the action in the audit log. */
   readonly option?: string;
   /** Of the option, at most 100 characters. */
@@ -38,6 +58,7 @@ const WORDS: {
   readonly [Name in OptionSetting]: SettingWords<SettingValues[(typeof TEAM_SETTINGS)[Name]['kind']]>;
 } = {
   timeZone: {
+    group: 'months',
     description: 'Time zone in which months begin and end, such as Europe/Berlin',
     label: 'Time zone',
     shown: (zone = '') => [zone, '. Months begin and end there.'],
@@ -45,24 +66,28 @@ const WORDS: {
     note: 'Clips ordered from now on count in the months of the new time zone; earlier ones stay where they are.',
   },
   currency: {
+    group: 'amounts',
     description: 'Currency of amounts typed without one',
     label: 'Currency',
     shown: (currency = '') => [currency, ' for amounts typed without one.'],
     audited: 'the currency',
   },
   confirmAbove: {
+    group: 'amounts',
     description: 'Clips that cost more ask for a confirmation, such as 2 or 12.50 EUR; off for none',
     label: 'Confirm above',
     shown: above('ask for a confirmation', 'No clip asks for a confirmation because of its price.'),
     audited: 'the confirmation threshold',
   },
   approveAbove: {
+    group: 'amounts',
     description: 'Clips that cost more need an approval, such as 5 or 12.50 EUR; off for none',
     label: 'Approve above',
     shown: above('need an approval', 'No clip needs an approval because of its price.'),
     audited: 'the approval threshold',
   },
   reportChannel: {
+    group: 'months',
     description: 'Channel for alerts and monthly reports',
     label: 'Report channel',
     shown: (channel) =>
@@ -72,12 +97,14 @@ const WORDS: {
     audited: 'the report channel',
   },
   alerts: {
+    group: 'months',
     description: 'Whether to report when 50, 80 and 100 % of a budget are used',
     label: 'Alerts',
     shown: onOff('on, at 50, 80 and 100 % of each budget.', 'off'),
     audited: { on: 'turned alerts on', off: 'turned alerts off' },
   },
   unusualSpend: {
+    group: 'amounts',
     description: 'Reports a day with three times the usual amount, from this amount on; off for never',
     label: 'Unusual spend',
     shown: (price) => [
@@ -166,8 +193,12 @@ function kept(does: string): (keep: SettingValues['days'] | undefined) => Line {
   };
 }
 
-export function settingWords(name: OptionSetting): SettingWords<never> & { readonly option: string } {
-  return { option: TEAM_SETTINGS[name].action, ...WORDS[name] };
+export function settingWords(
+  name: OptionSetting,
+): SettingWords<never> & Required<Pick<SettingWords<never>, 'option' | 'group'>> {
+  const { command = 'settings' } = WORDS[name];
+  const group = command === 'review' ? 'reviews' : 'clips';
+  return { option: TEAM_SETTINGS[name].action, group, ...WORDS[name] };
 }
 
 /** Returns the settings of a command, or of all, in the order in which it shows them. */
@@ -188,6 +219,7 @@ interface SettingsShown {
   readonly typed: string;
   /** A threshold for approvals was just set, and there is no approver. */
   readonly lacksApprover: boolean;
+  readonly buttons: readonly CardButton[];
 }
 
 /** Heading, what a change that is none is about, and how to make one. */
@@ -202,22 +234,25 @@ const CARDS: Readonly<Record<SettingsCommand, readonly [string, string, (command
 
 /** Shows the settings of a command; those that were just changed first. */
 export function settingsCard(command: SettingsCommand, shown: SettingsShown): Card {
-  const { changed, typed, lacksApprover } = shown;
+  const { changed, typed, lacksApprover, buttons } = shown;
   const [title, subject, hint] = CARDS[command];
   const linesOf = (names: readonly OptionSetting[]) => names.flatMap((name) => settingLines(name, shown));
-  return layOut([
-    heading(title),
-    savedLine(changed && changed.length > 0, { subject }),
-    ...linesOf(changed ?? []),
-    ...(changed ?? []).flatMap((name) => settingWords(name).note ?? []).map((note) => [note]),
-    lacksApprover && [
-      'Nobody is an approver yet: a request waits until an administrator looks. ',
-      `Name who is to be told with ${typed.replace(/settings$/u, 'approvers')}.`,
+  return layOut(
+    [
+      heading(title),
+      savedLine(changed && changed.length > 0, { subject }),
+      ...linesOf(changed ?? []),
+      ...(changed ?? []).flatMap((name) => settingWords(name).note ?? []).map((note) => [note]),
+      lacksApprover && [
+        'Nobody is an approver yet: a request waits until an administrator looks. ',
+        `Name who is to be told with ${typed.replace(/settings$/u, 'approvers')}.`,
+      ],
+      changed && { kind: 'divider' },
+      ...linesOf(settingsOf(command).filter((name) => changed?.includes(name) !== true)),
+      small(...hint(typed)),
     ],
-    changed && { kind: 'divider' },
-    ...linesOf(settingsOf(command).filter((name) => changed?.includes(name) !== true)),
-    small(...hint(typed)),
-  ]);
+    { buttons },
+  );
 }
 
 /** Other channels that are named at most. */

@@ -1,11 +1,12 @@
 import { MAX_DAYS } from '#src/clips/index.ts';
 import { isTimeZone } from '#src/period.ts';
-import { spendChannel } from '#src/tasks/index.ts';
+import { type Price, spendChannel } from '#src/tasks/index.ts';
 import { type SettingValues, TEAM_SETTINGS, type TeamSettings } from '#src/teams/index.ts';
 import type { Caller, Command, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount, unknownCurrency } from '../input/amounts.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
+import { type Panel, type PanelField, type PanelGroup, panelButtons } from '../input/panels.ts';
 import { channelNamed } from '../input/people.ts';
 import {
   type BotPorts,
@@ -20,7 +21,14 @@ import { timeZones } from '../input/time-zones.ts';
 import { nameOf } from '../sentences/command-name.ts';
 import { formatCount, quoted } from '../sentences/format.ts';
 import { channelUnknown, missingRightSentence, notAChoice } from '../sentences/refusals.ts';
-import { type OptionSetting, settingsCard, settingsOf, settingWords } from './setting-words.ts';
+import {
+  type OptionSetting,
+  SETTING_GROUPS,
+  type SettingsCommand,
+  settingsCard,
+  settingsOf,
+  settingWords,
+} from './setting-words.ts';
 
 /** What the reading of a value depends on. */
 interface ReadContext {
@@ -36,6 +44,8 @@ interface TypedKind<Value> {
   readonly declared: Pick<OptionDeclaration, 'kind' | 'maxLength' | 'range' | 'autocomplete' | 'choices'>;
   /** Reads anything but `off`. */
   readonly read: (typed: string, context: ReadContext) => Read<Value>;
+  /** Writes a value as it may be typed. */
+  readonly write: (value: Value) => string;
 }
 
 /** Delay of a new retention period: removed clips cannot be brought back, and a typo should not cost any. */
@@ -50,6 +60,7 @@ const KINDS: { readonly [Kind in (typeof TEAM_SETTINGS)[OptionSetting]['kind']]:
         zoneNamed(typed),
         `${quoted(typed, 40)} isn’t a time zone. Write a name such as Europe/Berlin or America/New_York.`,
       ),
+    write: String,
   },
   currency: {
     declared: { kind: 'text', autocomplete: 'currency', maxLength: 100, range: 'a currency such as EUR' },
@@ -57,16 +68,23 @@ const KINDS: { readonly [Kind in (typeof TEAM_SETTINGS)[OptionSetting]['kind']]:
       const code = typed.toUpperCase();
       return readAs(currencies.includes(code) ? code : null, unknownCurrency(code, currencies));
     },
+    write: String,
   },
   price: {
     declared: { kind: 'text', maxLength: 100, range: 'an amount such as 2 or 12.50 EUR, or off' },
     // A currency that is wrong itself is reported once.
     read: (typed, { currency, currencies }) => typedAmount(typed, currency, [...new Set([...currencies, currency])]),
+    write: ({ amount, currency }) => `${amount} ${currency}`,
   },
-  channel: { declared: { kind: 'channel' }, read: (typed) => ({ value: channelNamed(typed) }) },
+  channel: {
+    declared: { kind: 'channel' },
+    read: (typed) => ({ value: channelNamed(typed) }),
+    write: (channel) => `<#${channel}>`,
+  },
   on_off: {
     declared: { kind: 'text', choices: ['on', 'off'].map((value) => ({ value, label: value })) },
     read: (typed) => readAs(typed.toLowerCase() === 'on' ? true : null, notAChoice(typed, ['on', 'off'])),
+    write: (isOn) => (isOn ? 'on' : 'off'),
   },
   days: {
     declared: { kind: 'text', maxLength: 100 },
@@ -76,6 +94,7 @@ const KINDS: { readonly [Kind in (typeof TEAM_SETTINGS)[OptionSetting]['kind']]:
       if (isAllowed) return { value: { days, fromMs: nowMs + GRACE_MS } };
       return { problem: `${quoted(typed, 40)} isn’t a number of days from 1 to ${MAX_DAYS}.` };
     },
+    write: ({ days }) => String(days),
   },
 };
 
@@ -108,7 +127,7 @@ export const review = settingsCommand({
 });
 
 interface CommandOptions extends Pick<Command, 'description' | 'example'> {
-  readonly name: 'settings' | 'review';
+  readonly name: SettingsCommand;
   /** Description of the option `off`. */
   readonly off: string;
   /** Settings whose values that option removes. */
@@ -121,15 +140,20 @@ function settingsCommand({ off, removable, ...words }: CommandOptions): Subcomma
   const choices = removable.map((name) => settingWords(name).option).map((value) => ({ value, label: value }));
   const options = [...names.map(declared), { name: 'off', description: off, kind: 'text', choices } as const];
   const declaration: Command = { ...words, options, visibility: 'private', isAdministrative: true };
+  const panel = settingsPanel(words.name);
   return {
     declaration,
+    panel,
     run: async (ports, caller, given) => {
       const [team, channel] = [teamOf(caller), spendChannel(caller)];
       const before = await ports.settings.get(team);
       const show = (now: TeamSettings, changed: readonly OptionSetting[] | null, lacksApprover = false): Reply => {
         const shown = { ...now, currency: now.currency ?? ports.catalog().defaultModel.currency };
         const typed = nameOf(declaration, caller.fields);
-        return privately(settingsCard(words.name, { settings: shown, channel, changed, typed, lacksApprover }));
+        const buttons = panelButtons(caller, declaration, panel);
+        return privately(
+          settingsCard(words.name, { settings: shown, channel, changed, typed, lacksApprover, buttons }),
+        );
       };
       if (!isAnyGiven(given)) return show(before, null);
       const { values, problems } = await readSettings(ports, given, { names, removable, before, channel });
@@ -146,6 +170,30 @@ function settingsCommand({ off, removable, ...words }: CommandOptions): Subcomma
       return show(after, changed, isUnheard && (await ports.approvers.list(team)).length === 0);
     },
   };
+}
+
+/** Returns the settings of a command as forms, one for each group of them. */
+function settingsPanel(command: SettingsCommand): Panel {
+  const groups = Object.entries(SETTING_GROUPS[command]).map(([name, title]): readonly [string, PanelGroup] => {
+    const fields: PanelGroup['fields'] = async ({ settings: stored }, caller) => {
+      const now = await stored.get(teamOf(caller));
+      return settingsOf(command)
+        .filter((one) => settingWords(one).group === name)
+        .map((one) => panelField(one, now, spendChannel(caller)));
+    };
+    return [name, { label: `${title}…`, title, fields }];
+  });
+  return Object.fromEntries(groups);
+}
+
+function panelField(name: OptionSetting, now: TeamSettings, channel: string): PanelField {
+  const { option, label } = settingWords(name);
+  const { kind, perChannel } = TEAM_SETTINGS[name] as { kind: keyof typeof KINDS; perChannel?: true };
+  const value: unknown = perChannel === true ? ((now[name] ?? []) as readonly string[]).includes(channel) : now[name];
+  const values = value === undefined ? [] : [(KINDS[kind].write as (value: unknown) => string)(value)];
+  // A number alone keeps the currency that is there.
+  const unit = kind === 'price' ? (value as Price | undefined)?.currency : undefined;
+  return { option, label, values, emptied: { [option]: ['off'] }, ...(unit === undefined ? {} : { unit }) };
 }
 
 /** Declares the option of a setting. */

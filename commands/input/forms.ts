@@ -225,7 +225,8 @@ function isMedia(option: string): option is MediaKind {
 
 export async function submitForm(ports: BotPorts, caller: Caller, id: string, values: FormValues): Promise<Reply> {
   const purpose = parseForm(id);
-  if (purpose === null) return refused(UNKNOWN_BUTTON);
+  // The form of a panel is submitted to its command.
+  if (purpose === null || purpose.form === 'panel') return refused(UNKNOWN_BUTTON);
   if (purpose.form === 'create')
     return orderFilledIn(ports, caller, { request: { ...enteredIn(values), ...mediaOf(values) } });
   if (purpose.form === 'board') return submitBoard(ports, caller, purpose, values);

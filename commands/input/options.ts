@@ -39,12 +39,15 @@ function unknownOption(command: Command, given: string, nearest: string | null):
 }
 
 /** Returns a sentence for each option that is required and missing, too long, or none of its choices. */
-export function checkValues(command: Command, given: GivenOptions): readonly string[] {
-  return command.options.flatMap((option) => {
+export function checkValues(command: Command, given: GivenOptions): readonly FieldProblem[] {
+  const sentencesOn = (option: OptionDeclaration): readonly string[] => {
     const value = optionValue(given, option.name);
     if (value === undefined) return option.required ? [missingOption(command, option)] : [];
     return [...tooLong(option, value), ...notChosen(option, value)];
-  });
+  };
+  return command.options.flatMap((option) =>
+    sentencesOn(option).map((sentence): FieldProblem => ({ field: option.name, sentence })),
+  );
 }
 
 function missingOption(command: Command, option: OptionDeclaration): string {

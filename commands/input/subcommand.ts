@@ -26,6 +26,7 @@ import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-
 import type { ReadSpendingRules } from '../orders/spending.ts';
 import type { Press } from '../ui/buttons.ts';
 import type { Card } from '../ui/card.ts';
+import type { Panel } from './panels.ts';
 
 /** Test directive for the embedded video service, written in a prompt. */
 export interface SteeringHint {
@@ -111,6 +112,8 @@ type PressHandlers = {
 export interface Subcommand {
   readonly declaration: Command;
   readonly presses?: PressHandlers;
+  /** Its options as forms, which buttons under its card open. Default: none. */
+  readonly panel?: Panel;
   /**
    * Validates values beyond the declaration. Default: {@link checkValues}.
    * @returns an error for each invalid value.

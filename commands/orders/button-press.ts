@@ -9,6 +9,7 @@ import { editForm, fixForm, lookupForm } from '../input/forms.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
 import { parseText } from '../input/text.ts';
+import { openPanel } from '../panels.ts';
 import { declarations, subcommands } from '../registry.ts';
 import { pressReview } from '../review/decide.ts';
 import { BLIND_UNTIL_REVEAL } from '../sentences/cards/comparison.ts';
@@ -40,6 +41,7 @@ export async function pressButton(ports: BotPorts, caller: Caller, button: strin
   if (press === null) return refused(UNKNOWN_BUTTON);
   const handler = HANDLERS.get(press.action === 'page' ? `page:${press.what}` : press.action);
   if (handler !== undefined) return handler(ports, caller, press);
+  if (press.action === 'panel') return openPanel(ports, caller, press);
   if ('draft' in press) return pressOnDraft(ports, caller, press);
   if (!('task' in press)) return refused(UNKNOWN_BUTTON);
   if (isCutId(press.task))

@@ -112,6 +112,7 @@ export type Press =
   | ReviewPress
   | StatementPress
   | ComparisonPress
+  | PanelPress
   /** Announces everyone's clips in this channel, or to the user by direct message. */
   | { readonly action: 'notify'; readonly what: 'on' | 'direct' }
   /** Removes a subscription, by `subscriptionKey`. */
@@ -131,6 +132,14 @@ export type ComparisonPress =
   | { readonly action: 'reveal'; readonly set: TaskId }
   /** Makes a clip again that failed before the reveal, for at most the price shown; `isConfirmed`: on a question about it. */
   | { readonly action: 'remake'; readonly clip: TaskId; readonly upTo: Price; readonly isConfirmed: boolean };
+
+/** Opens a group of a command's options as a form. `about`: which of several things it is about; `null` for none. */
+export interface PanelPress {
+  readonly action: 'panel';
+  readonly command: string;
+  readonly group: string;
+  readonly about: string | null;
+}
 
 /** Press of a button under a statement; `statement` is its id. */
 export type StatementPress = {
@@ -214,6 +223,7 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   reveal: { response: 'private', isManaged: true },
   prefer: { response: 'private', isManaged: true },
   remake: { response: 'public', isManaged: true },
+  panel: { response: 'form', isManaged: false },
 };
 
 /** Action of a button, with what it is about where that is a part of the id: `retry`, `notify:off`. */
@@ -245,6 +255,10 @@ const grant = optional(
 );
 const statement = [text('statement', /^[0-9a-f]{16}$/u), number('offset', 6)];
 const discrepancy = [...statement, number('position', 7)];
+
+const word = /^[a-z_]+$/u;
+/** What the ids of buttons and forms of panels hold. */
+export const PANEL_FIELDS = [text('command', word), text('group', word), optional(text('about'))];
 
 /** What the ids of buttons hold after their kind: `retry:7f3a…:0.30USD`, `statement:billed:9f86d081884c7d65:0:12`. */
 const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
@@ -294,6 +308,7 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   reveal: set,
   prefer: [...set, at],
   remake: [text('clip'), price('upTo'), isConfirmed],
+  panel: PANEL_FIELDS,
 };
 
 /** What an id begins with, where that is not its kind: letters alone, as the Slack adapter expects. */

@@ -1,6 +1,6 @@
 import type { TaskId } from '#src/tasks/index.ts';
 import type { Form, FormField, Reply } from '../bot-port.ts';
-import { decodeId, encodeId, type Field, number, optional, text } from './buttons.ts';
+import { decodeId, encodeId, type Field, number, optional, PANEL_FIELDS, type PanelPress, text } from './buttons.ts';
 
 /** A form, with what it is about. */
 export type FormPurpose =
@@ -12,7 +12,8 @@ export type FormPurpose =
   /** `task` of `fix`: the task that the draft becomes. */
   | { readonly form: 'edit' | 'lookup' | 'fix' | 'deny'; readonly task: TaskId }
   /** `after`: as in {@link import('./buttons.ts').ReviewPress}, whose button has the same id. */
-  | { readonly form: 'changes'; readonly task: TaskId; readonly after: number };
+  | { readonly form: 'changes'; readonly task: TaskId; readonly after: number }
+  | ({ readonly form: 'panel' } & Omit<PanelPress, 'action'>);
 
 const task = text('task');
 
@@ -26,6 +27,7 @@ const FIELDS: Readonly<Record<FormPurpose['form'], readonly Field[]>> = {
   fix: [task],
   deny: [task],
   changes: [task, number('after', 4)],
+  panel: PANEL_FIELDS,
 };
 
 /** Builds a field: of one line, empty and optional where nothing else is said. */
@@ -58,6 +60,6 @@ export function parseForm(id: string): FormPurpose | null {
  * question.
  */
 export function isOrderForm(id: string): boolean {
-  const form = parseForm(id)?.form;
-  return form !== 'lookup' && form !== 'deny' && form !== 'storyboard' && form !== 'board' && form !== 'changes';
+  const form = parseForm(id)?.form ?? 'create';
+  return form === 'create' || form === 'edit' || form === 'fix';
 }

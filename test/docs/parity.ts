@@ -7,6 +7,7 @@ const CONTRACTS = join(import.meta.dirname, '../contract');
 const SUITES = [
   { file: 'platform.contract.ts', call: 'describePlatform', heading: '' },
   { file: 'studio.contract.ts', call: 'describeStudio', heading: 'studio: ' },
+  { file: 'panels.contract.ts', call: 'describePanels', heading: 'panels: ' },
 ] as const;
 const CALLS = /(describe[A-Z]\w+)\([`'](?:the )?(\w+)/g;
 const TITLES = /^( {4,6})(?:describe\('(.+?)',|it\('(.+)',)/gm;

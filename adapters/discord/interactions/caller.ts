@@ -91,8 +91,10 @@ export async function callerOf(
 /** Extracts the caller's permissions in the current channel and in the channels given as options. */
 function rightsOf(interaction: APIInteraction): Readonly<Record<string, MemberRights>> {
   const { channel, member } = interaction;
-  // A channel given as an option is of the same server: Discord's client neither offers nor accepts another.
-  const data = interaction.type === InteractionType.ApplicationCommand ? interaction.data : undefined;
+  // A channel given as an option, or in a form, is of the same server: Discord's client neither offers nor accepts another.
+  const isGiving =
+    interaction.type === InteractionType.ApplicationCommand || interaction.type === InteractionType.ModalSubmit;
+  const data = isGiving ? interaction.data : undefined;
   const resolved = data !== undefined && 'resolved' in data ? data.resolved : undefined;
   const named = resolved !== undefined && 'channels' in resolved ? Object.values(resolved.channels ?? {}) : [];
   const here = channel === undefined || member === undefined ? [] : [{ ...channel, permissions: member.permissions }];

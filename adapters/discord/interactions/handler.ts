@@ -12,6 +12,7 @@ import {
   ApplicationIntegrationType,
   InteractionContextType,
   InteractionType,
+  MessageFlags,
 } from 'discord.js';
 import type { Bot, Caller, GivenOptions, Reply } from '#commands/bot-port.ts';
 import { filledIn, mergeOptions } from '#commands/input/options.ts';
@@ -22,7 +23,7 @@ import { beginning } from '#commands/sentences/format.ts';
 import { ANIMATE_TITLE, IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { actionOf, isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
 import { textCard } from '#commands/ui/card.ts';
-import { isOrderForm } from '#commands/ui/form-ids.ts';
+import { isOrderForm, parseForm } from '#commands/ui/form-ids.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
@@ -263,7 +264,7 @@ export class InteractionHandler {
     const { custom_id: customId, components, resolved } = interaction.data;
     const { form, ...shown } = readFormId(customId);
     const { values, attachments } = readFilledIn(components, resolved);
-    const mode = isOrderForm(form) ? 'public' : 'private';
+    const mode = isOrderForm(form) ? 'public' : isPanelSubmission(interaction) ? 'update' : 'private';
     await this.#answer(interaction, mode, async (ctx) => {
       const caller = { ...ctx.caller, ...shown };
       const image = await imageOfForm(this.#options.records, form);
@@ -390,8 +391,15 @@ function accessRequestOf(interaction: APIInteraction): AccessRequest {
   return { guild, user: (member?.user ?? user)?.id ?? '', isUserInstall: isGroup || (isByUser && !isByGuild) };
 }
 
+/** Returns true for the form of a panel that a button of its private card opened. */
+function isPanelSubmission({ data, message }: APIModalSubmitInteraction): boolean {
+  const isPrivate = ((message?.flags ?? 0) & MessageFlags.Ephemeral) !== 0;
+  return isPrivate && parseForm(data.custom_id)?.form === 'panel';
+}
+
 /** Returns true if a private response replaces the message whose button was pressed. */
 function isPaged(interaction: APIInteraction): boolean {
+  if (interaction.type === InteractionType.ModalSubmit) return isPanelSubmission(interaction);
   return interaction.type === InteractionType.MessageComponent && isAnsweredInPlace(interaction.data.custom_id);
 }
 

@@ -1,7 +1,9 @@
 import {
+  type APIComponentInLabel,
   type APIInteractionDataResolved,
   type APILabelComponent,
   type APIModalInteractionResponseCallbackData,
+  type APISelectMenuComponent,
   type APIStringSelectComponent,
   type APITextInputComponent,
   ComponentType,
@@ -10,7 +12,9 @@ import {
 import type { Caller, Form, FormField } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cutNote } from '#commands/sentences/forms.ts';
-import type { GivenAttachment } from './options.ts';
+import { picksIn } from '#commands/ui/picks.ts';
+import { CHANNELS_TO_POST_IN } from '../registration/commands.ts';
+import { channelValue, type GivenAttachment, mentionValue } from './options.ts';
 
 /** @see https://discord.com/developers/docs/components/reference#text-input */
 const MAX_VALUE_LENGTH = 4000;
@@ -61,7 +65,7 @@ function renderUpload({ kind, label, note, max }: NonNullable<Form['upload']>): 
 
 function renderField(field: FormField): APILabelComponent {
   const { label, value, note, choices } = field;
-  const select = choices === undefined ? null : renderSelect(field, choices);
+  const select = renderControl(field) ?? (choices === undefined ? null : renderSelect(field, choices));
   const isCut = value.length > MAX_VALUE_LENGTH;
   // A cut-off value, which would be ordered incomplete, takes precedence over the note.
   const description = isCut ? cutNote(MAX_VALUE_LENGTH) : note;
@@ -73,20 +77,44 @@ function renderField(field: FormField): APILabelComponent {
   };
 }
 
+const SELECTS = {
+  person: ComponentType.UserSelect,
+  approver: ComponentType.MentionableSelect,
+  channel: ComponentType.ChannelSelect,
+} as const;
+const DEFAULT_TYPES = { person: 'user', role: 'role', group: 'role', channel: 'channel' } as const;
+
+/**
+ * Renders a control of Discord's own, with its values chosen; `null` for a field without one.
+ * @see https://discord.com/developers/docs/components/reference#user-select and the sections after it
+ */
+function renderControl({ name, value, required, control, most = 1 }: FormField): APIComponentInLabel | null {
+  if (control === undefined) return null;
+  if (control === 'switch') return { type: ComponentType.Checkbox, custom_id: name, default: value === 'on' };
+  const choosing = { custom_id: name, required, min_values: required ? 1 : 0, max_values: most };
+  const picks = picksIn(value).slice(0, most);
+  const defaults = picks.map(({ id, kind }) => ({ id, type: DEFAULT_TYPES[kind] }));
+  const preset = defaults.length === 0 ? {} : { default_values: defaults };
+  const channels = control === 'channel' ? { channel_types: [...CHANNELS_TO_POST_IN] } : {};
+  return { type: SELECTS[control], ...choosing, ...preset, ...channels } as APISelectMenuComponent;
+}
+
 function renderTextInput({
   name,
   value,
   required,
   long,
   maxLength = MAX_VALUE_LENGTH,
+  most = 1,
 }: FormField): APITextInputComponent {
+  const text = most === 1 ? value : value.replaceAll('\n', ', ');
   return {
     type: ComponentType.TextInput,
     custom_id: name,
     style: long ? TextInputStyle.Paragraph : TextInputStyle.Short,
     required,
     max_length: maxLength,
-    ...(value === '' ? {} : { value: beginning(value, maxLength) }),
+    ...(text === '' ? {} : { value: beginning(text, maxLength) }),
   };
 }
 
@@ -95,24 +123,25 @@ function renderTextInput({
  * @returns `null` if it does not fit: too many choices, none, too long, or a value not among them.
  */
 function renderSelect(
-  { name, value, required }: FormField,
+  { name, value, required, most = 1 }: FormField,
   { placeholder, all }: NonNullable<FormField['choices']>,
 ): APIStringSelectComponent | null {
   const isFitting =
     all.length > 0 && all.length <= MAX_OPTIONS && all.every((one) => one.value.length <= MAX_OPTION_LENGTH);
-  if (!isFitting || (value !== '' && all.every((one) => one.value !== value))) return null;
+  const chosen = value === '' ? [] : value.split('\n');
+  if (!isFitting || !chosen.every((each) => all.some((one) => one.value === each))) return null;
   return {
     type: ComponentType.StringSelect,
     custom_id: name,
     placeholder: beginning(placeholder, MAX_PLACEHOLDER_LENGTH),
     required,
     min_values: required ? 1 : 0,
-    max_values: 1,
+    max_values: Math.min(most, all.length),
     options: all.map((one) => ({
       value: one.value,
       label: beginning(one.label, MAX_OPTION_LENGTH),
       ...(one.description === undefined ? {} : { description: beginning(one.description, MAX_OPTION_LENGTH) }),
-      ...(one.value === value ? { default: true } : {}),
+      ...(chosen.includes(one.value) ? { default: true } : {}),
     })),
   };
 }
@@ -136,14 +165,15 @@ interface FilledIn {
   readonly attachments: readonly GivenAttachment[];
 }
 
-/** Parses a submitted modal. @param resolved the files uploaded with it */
+/** Parses a submitted modal. @param resolvedOrNull what was chosen in it, and the files uploaded with it */
 export function readFilledIn(
   components: readonly object[] | null | undefined,
-  resolved?: Pick<APIInteractionDataResolved, 'attachments'> | null,
+  resolvedOrNull?: APIInteractionDataResolved | null,
 ): FilledIn {
   const values: Record<string, string> = {};
   const attachments: GivenAttachment[] = [];
-  const files = resolved?.attachments ?? {};
+  const resolved = resolvedOrNull ?? {};
+  const files = resolved.attachments ?? {};
   const read = (sent: SubmittedComponent | null, depth: number): void => {
     if (typeof sent !== 'object' || sent === null || depth > MAX_DEPTH) return;
     const { type, custom_id: field, component = null, components: inner = [] } = sent;
@@ -154,11 +184,28 @@ export function readFilledIn(
       }
       return;
     }
-    // An empty select still counts as a filled-in field.
-    const value = sent.values?.[0] ?? (type === ComponentType.StringSelect ? '' : sent.value);
-    if (typeof field === 'string' && typeof value === 'string') values[field] = value;
+    const value = enteredIn(sent, resolved);
+    if (typeof field === 'string' && value !== null) values[field] = value;
     for (const one of [component, ...(Array.isArray(inner) ? inner : [])]) read(one, depth + 1);
   };
   for (const component of (components ?? []) as readonly SubmittedComponent[]) read(component, 0);
   return { values, attachments };
+}
+
+/** Returns the value of a component, several one per line; `null` for one that holds none. An empty select is empty. */
+function enteredIn({ type, value, values }: SubmittedComponent, resolved: APIInteractionDataResolved): string | null {
+  const chosen = Array.isArray(values) ? values.filter((one): one is string => typeof one === 'string') : [];
+  switch (type) {
+    case ComponentType.StringSelect:
+      return chosen.join('\n');
+    case ComponentType.UserSelect:
+    case ComponentType.MentionableSelect:
+      return chosen.map((id) => mentionValue(id, resolved)).join('\n');
+    case ComponentType.ChannelSelect:
+      return chosen.map((id) => channelValue(id, resolved)).join('\n');
+    case ComponentType.Checkbox:
+      return value === true ? 'on' : 'off';
+    default:
+      return typeof value === 'string' ? value : (chosen[0] ?? null);
+  }
 }

@@ -68,26 +68,28 @@ function valuesOf(
   switch (option.type) {
     case ApplicationCommandOptionType.Boolean:
       return option.value ? [''] : [];
-    case ApplicationCommandOptionType.Mentionable: {
-      const role = resolved.roles?.[option.value];
-      if (role !== undefined) return [`<@&${option.value}|@${withoutBrackets(role.name)}>`];
-      return [userValue(option.value, resolved)];
-    }
-    case ApplicationCommandOptionType.User: {
-      return [userValue(option.value, resolved)];
-    }
-    case ApplicationCommandOptionType.Channel: {
-      const name = resolved.channels?.[option.value]?.name ?? '';
-      return [name === '' ? `<#${option.value}>` : `<#${option.value}|${withoutBrackets(name)}>`];
-    }
+    case ApplicationCommandOptionType.Mentionable:
+    case ApplicationCommandOptionType.User:
+      return [mentionValue(option.value, resolved)];
+    case ApplicationCommandOptionType.Channel:
+      return [channelValue(option.value, resolved)];
     default:
       return ADDRESSES_OF.has(option.name) ? splitAddresses(String(option.value)) : [String(option.value)];
   }
 }
 
-function userValue(id: string, { users, members }: APIInteractionDataResolved): string {
+/** Returns a chosen role or user as the value of an option, with the name that Discord sent. */
+export function mentionValue(id: string, { roles, users, members }: APIInteractionDataResolved): string {
+  const role = roles?.[id];
+  if (role !== undefined) return `<@&${id}|@${withoutBrackets(role.name)}>`;
   const user = users?.[id];
   return user === undefined ? `<@${id}>` : `<@${id}|${withoutBrackets(nameOf(user, members?.[id]))}>`;
+}
+
+/** Returns a chosen channel as the value of an option. */
+export function channelValue(id: string, { channels }: APIInteractionDataResolved): string {
+  const name = channels?.[id]?.name ?? '';
+  return name === '' ? `<#${id}>` : `<#${id}|${withoutBrackets(name)}>`;
 }
 
 /** Removes the characters that would end a mention. */

@@ -131,7 +131,8 @@ function optionsOf(option: OptionDeclaration): readonly APIApplicationCommandBas
   }
 }
 
-const CHANNELS_TO_POST_IN = [
+/** Kinds of channels that an option or a form offers. */
+export const CHANNELS_TO_POST_IN = [
   ChannelType.GuildText,
   ChannelType.GuildAnnouncement,
   ChannelType.AnnouncementThread,

@@ -70,7 +70,7 @@ function App() {
       </main>
       <${Toast} sentence=${trouble} onClose=${() => setTrouble('')} />
       <div class="sr" role="status" aria-live="polite">${board.latest === null ? '' : spoken(board.latest.card)}</div>
-      ${form !== null && html`<${FormDialog} key=${form.id} form=${form} models=${setup.models} user=${user} channel=${channel} onForm=${setForm} onAnswer=${orders.onAnswer} onClose=${() => setForm(null)} />`}
+      ${form !== null && html`<${FormDialog} key=${form.id} form=${form} models=${setup.models} known=${known} user=${user} channel=${channel} onForm=${setForm} onAnswer=${orders.onAnswer} onClose=${() => setForm(null)} />`}
       ${isConnecting && html`<${Connect} onClose=${() => setConnecting(false)} />`}
     </div>
   `;

@@ -7,7 +7,7 @@ import { act } from './api.js';
 import { modelOf, priceOfTakes } from './composer/order.js';
 
 /** Dialog with a form of the bot, opened by a command or from a `message`. Keeps the input until the bot accepts it. */
-export function FormDialog({ form, models, user, channel, onForm, onAnswer, onClose }) {
+export function FormDialog({ form, models, known, user, channel, onForm, onAnswer, onClose }) {
   const pending = useRef(null);
   const isOrder = ['prompt', 'model'].every((one) => form.fields.some(({ name }) => name === one)) && models.length > 0;
   const [values, setValues] = useState(() => filledIn(form, isOrder));
@@ -19,7 +19,7 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
     event.preventDefault();
     if (isSending) return;
     const shown = event.currentTarget;
-    const sent = model === undefined ? values : orderValues(values, model);
+    const sent = model === undefined ? submitted(form, values) : orderValues(values, model);
     const entered = JSON.stringify(sent);
     if (pending.current?.entered !== entered) pending.current = { id: newId(), entered };
     setSending(true);
@@ -48,7 +48,7 @@ export function FormDialog({ form, models, user, channel, onForm, onAnswer, onCl
       <form onSubmit=${submit} novalidate=${isOrder}>
         ${fields.map(
           (field) => html`
-          <${Field} key=${field.name} field=${field} value=${values[field.name] ?? ''} problem=${problemOf(field.name, trouble)}
+          <${Field} key=${field.name} field=${field} known=${known} value=${values[field.name] ?? ''} problem=${problemOf(field.name, trouble)}
             onValue=${(value) => change(field.name, value)} />
         `,
         )}
@@ -70,10 +70,38 @@ function problemOf(name, { problems }) {
 }
 
 function filledIn({ fields, media = {} }, isOrder) {
-  const values = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+  const values = Object.fromEntries(
+    fields.map((field) => [field.name, isPicked(field) ? picked(field.value) : field.value]),
+  );
   if (!isOrder) return values;
   const addresses = Object.entries(media).map(([kind, given]) => [kind, given.join('\n')]);
   return { ...values, ...Object.fromEntries(addresses) };
+}
+
+/** Controls of what the page has names for, which are typed with completion. */
+function isPicked({ control }) {
+  return control === 'person' || control === 'approver' || control === 'channel';
+}
+
+/** Returns the names of mentions such as `<@ada|ada>`, one per line, as they are typed: separated by commas. */
+function picked(value) {
+  return value
+    .split('\n')
+    .map((one) => one.replace(/^<(?:@|#)([^|>]+).*>$/u, '$1'))
+    .join(', ');
+}
+
+/** Returns the values to send: of several names, one per line. */
+function submitted({ fields }, values) {
+  const several = fields.filter((field) => isPicked(field) && field.most > 1);
+  const lines = several.map(({ name }) => [
+    name,
+    values[name]
+      .split(',')
+      .map((one) => one.trim())
+      .join('\n'),
+  ]);
+  return { ...values, ...Object.fromEntries(lines) };
 }
 
 /** Returns the values of an order to send: the displayed ones, limited to the options the model takes. */
@@ -122,8 +150,10 @@ function takesFields({ name, label, choices, note }) {
   return all.length < 2 ? [] : [{ name, label, choices: all, required: true, note }];
 }
 
-function plainField({ name, label, required, long, note, maxLength, choices, lines }) {
+function plainField({ name, label, required, long, note, maxLength, choices, lines, control, most = 1 }) {
   const field = {
+    control,
+    most,
     name,
     label: choices?.title ?? label,
     required,
@@ -133,7 +163,7 @@ function plainField({ name, label, required, long, note, maxLength, choices, lin
     lines,
   };
   if (choices === undefined) return field;
-  const none = required ? [] : [{ value: '', label: choices.placeholder }];
+  const none = required || most > 1 ? [] : [{ value: '', label: choices.placeholder }];
   const all = choices.all.map(({ value, label: text, description }) => ({
     value,
     label: description === undefined ? text : `${text} · ${description}`,
@@ -159,37 +189,78 @@ function priceOf(values, model) {
   return priceOfTakes(lengthOf(values, model), values.takes);
 }
 
-function Field({ field: { name, label, required, long, note, maxLength, choices, lines }, value, problem, onValue }) {
+function Field({ field, known, value, problem, onValue }) {
+  const { name, label, required, note, lines, control, choices, most = 1 } = field;
   const described = [note && `note-${name}`, problem && `problem-${name}`].filter(Boolean).join(' ');
   const attributes = {
     id: `field-${name}`,
     name,
     required,
     dir: 'auto',
-    maxlength: maxLength,
+    maxlength: field.maxLength,
     'aria-describedby': described || undefined,
     'aria-invalid': problem !== '' || undefined,
     onInput: (event) => onValue(event.target.value),
   };
-  const control = () => {
-    if (choices !== undefined) {
-      const current = chosen(value, choices);
-      return html`
-        <select ...${attributes}>
-          ${choices.map((choice) => html`<option key=${choice.value} value=${choice.value} selected=${choice.value === current}>${choice.label}</option>`)}
-        </select>
-      `;
+  const optional = required || control === 'switch' ? '' : html` <i>optional</i>`;
+  const isGroup = choices !== undefined && most > 1;
+  const body = html`
+    ${
+      isGroup
+        ? html`<legend>${label}${optional}</legend> <${Boxes} field=${field} value=${value} described=${described} onValue=${onValue} />`
+        : html`<label for=${`field-${name}`}>${label}${optional}</label> ${control === 'switch' ? switchOf(attributes, value, onValue) : inputOf(field, attributes, value, known)}`
     }
-    if (long > 0) return html`<textarea rows=${long} value=${value} ...${attributes}></textarea>`;
-    return html`<input type="text" autocomplete="off" value=${value} ...${attributes} />`;
-  };
+    ${lines && html`<${TextFile} name=${name} onText=${onValue} /> <span class="small" role="status">${shotsIn(value)}</span>`}
+    ${note && html`<p class="small" id=${`note-${name}`}>${note}</p>`}
+    <p class="trouble" id=${`problem-${name}`} role="alert">${problem}</p>
+  `;
+  const kind = control === 'switch' ? 'field with-switch' : 'field';
+  return isGroup ? html`<fieldset class="field">${body}</fieldset>` : html`<div class=${kind}>${body}</div>`;
+}
+
+function inputOf({ name, long, choices, control }, attributes, value, known) {
+  if (choices !== undefined) {
+    const current = chosen(value, choices);
+    return html`
+      <select ...${attributes}>
+        ${choices.map((choice) => html`<option key=${choice.value} value=${choice.value} selected=${choice.value === current}>${choice.label}</option>`)}
+      </select>
+    `;
+  }
+  if (long > 0) return html`<textarea rows=${long} value=${value} ...${attributes}></textarea>`;
+  const names = isPicked({ control }) ? known[control === 'channel' ? 'channels' : 'users'] : [];
+  const list = names.length === 0 ? undefined : `names-${name}`;
   return html`
-    <div class="field">
-      <label for=${`field-${name}`}>${label}${required ? '' : html` <i>optional</i>`}</label>
-      ${control()}
-      ${lines && html`<${TextFile} name=${name} onText=${onValue} /> <span class="small" role="status">${shotsIn(value)}</span>`}
-      ${note && html`<p class="small" id=${`note-${name}`}>${note}</p>`}
-      <p class="trouble" id=${`problem-${name}`} role="alert">${problem}</p>
+    <input type="text" autocomplete="off" list=${list} value=${value} ...${attributes} />
+    ${list && html`<datalist id=${list}>${names.map((one) => html`<option key=${one} value=${one} />`)}</datalist>`}
+  `;
+}
+
+function switchOf(attributes, value, onValue) {
+  const onInput = (event) => onValue(event.target.checked ? 'on' : 'off');
+  return html`<input ...${attributes} type="checkbox" role="switch" required=${false} checked=${value === 'on'} onInput=${onInput} />`;
+}
+
+/** Boxes for several of the choices, whose values are one per line. */
+function Boxes({ field: { name, choices }, value, described, onValue }) {
+  const chosenValues = value === '' ? [] : value.split('\n');
+  const toggle = (one) =>
+    onValue(
+      choices
+        .map((choice) => choice.value)
+        .filter((each) => chosenValues.includes(each) !== (each === one))
+        .join('\n'),
+    );
+  return html`
+    <div class="boxes" aria-describedby=${described || undefined}>
+      ${choices.map(
+        (choice) => html`
+        <label key=${choice.value}>
+          <input type="checkbox" name=${name} value=${choice.value} checked=${chosenValues.includes(choice.value)} onInput=${() => toggle(choice.value)} />
+          ${choice.label}
+        </label>
+      `,
+      )}
     </div>
   `;
 }

@@ -20,6 +20,8 @@ import { renderCard, renderSentence } from '../messages/render.ts';
 import { readAddress } from '../origin.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
+import type { Profiles } from '../web-api/profiles.ts';
+import type { UserGroups } from '../web-api/user-groups.ts';
 import type { FoundImage, ReferenceMedia, SlackFile } from './attachments.ts';
 import {
   errorsOf,
@@ -28,6 +30,7 @@ import {
   readMetadata,
   renderForm,
   type SentView,
+  shownPeople,
   type ViewMetadata,
 } from './modals.ts';
 import { MODEL_FIELD, type OrderForm, renderOrderForm } from './order-modal.ts';
@@ -40,6 +43,8 @@ interface InteractionHandlerOptions {
   readonly workspaces: Workspaces;
   readonly media: ReferenceMedia;
   readonly messageStore: Pick<MessageStore, 'standsFor'>;
+  readonly profiles: Pick<Profiles, 'person'>;
+  readonly groups: Pick<UserGroups, 'list'>;
   readonly logger: Logger;
 }
 
@@ -170,7 +175,27 @@ export class InteractionHandler {
   async submit(submission: ModalSubmission): Promise<void> {
     const { interaction, metadata, view } = submission;
     const { values, files } = readFilledIn(view);
-    await this.#run(interaction, () => this.#submit(interaction, metadata, values, files), submission);
+    const submit = async (): Promise<Reply> =>
+      this.#submit(interaction, metadata, await this.#withNames(interaction.to, view, values), files);
+    await this.#run(interaction, submit, submission);
+  }
+
+  /** Adds the names of the people that were newly chosen in a modal, which Slack does not send. */
+  async #withNames(to: TeamRef, view: SentView, values: ModalValues): Promise<ModalValues> {
+    const form = readMetadata(view.private_metadata)?.form ?? '';
+    if (parseForm(form)?.form !== 'panel') return values;
+    const shown = shownPeople(view);
+    const named = async (line: string): Promise<string> => {
+      const [, id = ''] = /^<@(\w+)>$/u.exec(line) ?? [];
+      if (id === '' || shown.has(id)) return line;
+      const { name } = await this.#options.profiles.person(to, id);
+      return `<@${id}|${name.replace(/[<>|\n]/gu, '')}>`;
+    };
+    const entries = Object.entries(values).map(async ([field, value]): Promise<readonly [string, string]> => {
+      if (!value.startsWith('<@')) return [field, value];
+      return [field, (await Promise.all(value.split('\n').map(named))).join('\n')];
+    });
+    return Object.fromEntries(await Promise.all(entries));
   }
 
   async #submit(
@@ -250,7 +275,10 @@ export class InteractionHandler {
         .map((url) => this.#options.media.nameOf(url)),
     );
     const metadata = metadataOf(interaction, form.id, kept);
-    if (!isOrderForm(form.id)) return renderForm(form, metadata);
+    if (!isOrderForm(form.id)) {
+      const takesGroups = form.fields.some(({ control }) => control === 'approver');
+      return renderForm(form, metadata, takesGroups ? await this.#options.groups.list(interaction.to) : []);
+    }
     const values = valuesOf(form);
     const notes = Object.fromEntries(form.fields.map(({ name, note }) => [name, note]));
     const catalog = await this.#catalogFor(interaction.caller);

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { FieldChoice, Form, FormField, Reply } from '#commands/bot-port.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import { cutNote } from '#commands/sentences/forms.ts';
+import { type Pick as Picked, picksIn } from '#commands/ui/picks.ts';
 import { plain } from '../messages/render.ts';
+import type { UserGroup } from '../web-api/user-groups.ts';
 import type { SlackFile } from './attachments.ts';
 
 type Refused = Extract<Reply, { readonly kind: 'refused' }>;
@@ -67,9 +69,10 @@ export function modal(
   };
 }
 
-/** Renders a form as a modal: a select for a field with choices, a text input for any other. */
-export function renderForm(form: Form, metadata: ViewMetadata): types.ModalView {
-  return modal(form, metadata, form.fields.map(renderField));
+/** Renders a form as a modal: a control for each of its fields. @param groups user groups to choose from. Default: none. */
+export function renderForm(form: Form, metadata: ViewMetadata, groups: readonly UserGroup[] = []): types.ModalView {
+  const blocks = form.fields.flatMap((field) => [renderField(field), ...groupsBlock(field, groups)]);
+  return modal(form, metadata, blocks);
 }
 
 function renderField(field: FormField): types.InputBlock {
@@ -77,7 +80,7 @@ function renderField(field: FormField): types.InputBlock {
   const isCut = value.length > maxLength;
   // A cut-off value, which would be sent incomplete, takes precedence over the note.
   const hint = isCut ? cutNote(maxLength) : note;
-  const select = choices === undefined ? null : renderSelect(field, choices);
+  const select = renderControl(field) ?? (choices === undefined ? null : renderSelect(field, choices));
   return {
     type: 'input',
     block_id: name,
@@ -88,13 +91,67 @@ function renderField(field: FormField): types.InputBlock {
   };
 }
 
-function renderTextInput({ name, value, long }: FormField, maxLength: number): types.PlainTextInput {
+/**
+ * Renders a control of Slack's own, with its values chosen; `null` for a field without one.
+ * @see https://docs.slack.dev/reference/block-kit/block-elements/multi-select-menu-element
+ */
+function renderControl({ name, value, control, most = 1 }: FormField): types.InputBlock['element'] | null {
+  const idsOf = (kind: Picked['kind']) => picksIn(value).flatMap((one) => (one.kind === kind ? [one.id] : []));
+  if (control === undefined) return null;
+  if (control === 'switch') {
+    const options = SWITCH.map(([state, text]) => ({ value: state, text: plain(text, OPTION_LENGTH) }));
+    const chosen = options.find((option) => option.value === value);
+    return { type: 'radio_buttons', action_id: name, options, ...(chosen && { initial_option: chosen }) };
+  }
+  if (control === 'channel') {
+    const [channel] = idsOf('channel');
+    const initial = channel === undefined ? {} : { initial_conversation: channel };
+    return { type: 'conversations_select', action_id: name, filter: { include: ['public', 'private'] }, ...initial };
+  }
+  const users = idsOf('person').slice(0, most);
+  const [user] = users;
+  if (most === 1) return { type: 'users_select', action_id: name, ...(user && { initial_user: user }) };
+  const initial = users.length === 0 ? {} : { initial_users: users };
+  return { type: 'multi_users_select', action_id: name, max_selected_items: most, ...initial };
+}
+
+const SWITCH = [
+  ['on', 'On'],
+  ['off', 'Off'],
+] as const;
+
+/**
+ * Renders the field for user groups, which Slack has no control for; none where there are no groups. Its values belong to
+ * the same field as those of the people.
+ */
+function groupsBlock(field: FormField, known: readonly UserGroup[]): readonly types.InputBlock[] {
+  const { name, label, value, control, most = 1 } = field;
+  if (control !== 'approver') return [];
+  const chosen = picksIn(value).flatMap(({ kind, id }) => (kind === 'group' ? [id] : []));
+  const unknown = chosen.filter((id) => known.every((one) => one.id !== id)).map((id) => ({ id, handle: id }));
+  const isChosen = ({ id }: UserGroup): boolean => chosen.includes(id);
+  const all = [...unknown, ...known.filter(isChosen), ...known.filter((one) => !isChosen(one))];
+  if (all.length === 0) return [];
+  const choices = all.map(({ id, handle }) => ({ value: `<!subteam^${id}|@${handle}>`, label: `@${handle}` }));
+  const select = staticSelect(name, choices, '');
+  const initial = select.options?.slice(0, chosen.length) ?? [];
+  const element: types.InputBlock['element'] =
+    most === 1
+      ? { ...select, ...(initial[0] && { initial_option: initial[0] }) }
+      : { ...multiSelect(select, most), ...(initial.length > 0 && { initial_options: initial }) };
+  return [
+    { type: 'input', block_id: `${name}:groups`, label: plain(`${label}: user groups`, 2000), optional: true, element },
+  ];
+}
+
+function renderTextInput({ name, value, long, most = 1 }: FormField, maxLength: number): types.PlainTextInput {
+  const text = most === 1 ? value : value.replaceAll('\n', ', ');
   return {
     type: 'plain_text_input',
     action_id: name,
     multiline: long,
     max_length: maxLength,
-    ...(value === '' ? {} : { initial_value: beginning(value, maxLength) }),
+    ...(text === '' ? {} : { initial_value: beginning(text, maxLength) }),
   };
 }
 
@@ -107,12 +164,21 @@ const PLACEHOLDER_LENGTH = 150;
 
 /** Renders a select. @returns `null` if it does not fit: too many choices, none, or a value not among them. */
 function renderSelect(
-  { name, value }: FormField,
+  { name, value, most = 1 }: FormField,
   { placeholder, all }: NonNullable<FormField['choices']>,
-): types.StaticSelect | null {
+): types.StaticSelect | types.MultiStaticSelect | null {
   const isFitting = all.length > 0 && all.length <= MOST_OPTIONS;
-  if (!isFitting || (value !== '' && all.every((one) => one.value !== value))) return null;
-  return { ...staticSelect(name, all, value), placeholder: plain(placeholder, PLACEHOLDER_LENGTH) };
+  const chosen = value === '' ? [] : value.split('\n');
+  if (!isFitting || !chosen.every((each) => all.some((one) => one.value === each))) return null;
+  const select = { ...staticSelect(name, all, value), placeholder: plain(placeholder, PLACEHOLDER_LENGTH) };
+  if (most === 1) return select;
+  const initial = select.options?.filter((option) => chosen.includes(option.value ?? '')) ?? [];
+  return { ...multiSelect(select, most), ...(initial.length > 0 && { initial_options: initial }) };
+}
+
+/** Turns a select without a choice into one of several choices. */
+function multiSelect({ initial_option: _, ...select }: types.StaticSelect, most: number): types.MultiStaticSelect {
+  return { ...select, type: 'multi_static_select', max_selected_items: most };
 }
 
 /** Builds a select with as many of the choices as it takes; one of them may be chosen. */
@@ -143,6 +209,9 @@ export interface SentView {
 const sentValue = z.object({
   value: z.union([z.string(), z.number()]).nullish(),
   selected_option: z.object({ value: z.string() }).nullish(),
+  selected_options: z.array(z.object({ value: z.string() })).nullish(),
+  selected_user: z.string().nullish(),
+  selected_users: z.array(z.string()).nullish(),
   selected_conversation: z.string().nullish(),
   files: z
     .array(
@@ -178,12 +247,15 @@ export function readChoice(action: unknown): ModalChoice | null {
 }
 
 interface FilledIn {
-  /** By field; an empty one as `''`. */
+  /** By field, several values one per line; an empty one as `''`. */
   readonly values: Readonly<Record<string, string>>;
-  /** The selected conversation; `null` if the modal has no field for one. */
+  /** The conversation selected in {@link CHANNEL_FIELD}; `null` if the modal has no such field. */
   readonly channel: string | null;
   readonly files: readonly SlackFile[];
 }
+
+/** Name of the field for the channel of an order, where a modal was opened outside of one. */
+export const CHANNEL_FIELD = 'channel';
 
 /** Parses the values of a modal, by the `action_id` of its fields. */
 export function readFilledIn({ state }: Pick<SentView, 'state'>): FilledIn {
@@ -191,14 +263,38 @@ export function readFilledIn({ state }: Pick<SentView, 'state'>): FilledIn {
   const files: SlackFile[] = [];
   let channel: string | null = null;
   for (const [field, sent] of Object.values(state.values).flatMap((block) => Object.entries(block))) {
-    const { data } = sentValue.safeParse(sent);
-    const isValue = data !== undefined && data.files === undefined && data.selected_conversation === undefined;
-    if (isValue) values[field] = String(data.selected_option?.value ?? data.value ?? '');
-    files.push(...(data?.files ?? []));
-    channel ??= data?.selected_conversation ?? null;
+    const { data = {} } = sentValue.safeParse(sent);
+    files.push(...(data.files ?? []));
+    if (field === CHANNEL_FIELD && data.selected_conversation !== undefined) channel = data.selected_conversation;
+    else if (data.files === undefined) values[field] = [...linesOf(values[field]), ...chosenIn(data)].join('\n');
   }
   return { values, channel, files };
 }
+
+function linesOf(value = ''): readonly string[] {
+  return value === '' ? [] : [value];
+}
+
+/** Returns the values of one element. */
+function chosenIn(sent: z.infer<typeof sentValue>): readonly string[] {
+  const { selected_user: user, selected_users: users = [], selected_conversation: conversation } = sent;
+  const people = [...(typeof user === 'string' ? [user] : []), ...(users ?? [])].map((id) => `<@${id}>`);
+  const channels = typeof conversation === 'string' ? [`<#${conversation}>`] : [];
+  const options = [sent.selected_option, ...(sent.selected_options ?? [])].flatMap((one) => one?.value ?? []);
+  const typed = String(sent.value ?? '');
+  return [...people, ...channels, ...options, ...(typed === '' ? [] : [typed])];
+}
+
+/** Returns the people that a modal showed as chosen when it was opened. */
+export function shownPeople({ blocks }: Pick<SentView, 'blocks'>): ReadonlySet<string> {
+  return new Set(blocks.flatMap((block) => shownIn.safeParse(block).data?.element ?? []));
+}
+
+const shownIn = z.object({
+  element: z
+    .object({ initial_user: z.string().optional(), initial_users: z.array(z.string()).default([]) })
+    .transform(({ initial_user: user, initial_users: users }) => [...users, ...(user === undefined ? [] : [user])]),
+});
 
 /**
  * Returns validation errors by block. Errors about no field are shown under the prompt, or else the first field.

@@ -31,7 +31,7 @@ import {
   type Setting,
 } from '#src/videos/index.ts';
 import { plain } from '../messages/render.ts';
-import { MOST_OPTIONS, modal, staticSelect, TITLE_LENGTH, type ViewMetadata } from './modals.ts';
+import { CHANNEL_FIELD, MOST_OPTIONS, modal, staticSelect, TITLE_LENGTH, type ViewMetadata } from './modals.ts';
 
 /** Name of the model field, whose value determines the other fields. */
 export const MODEL_FIELD = 'model';
@@ -122,11 +122,11 @@ function channelBlock({ asksChannel = false }: ViewMetadata): readonly types.Inp
   if (!asksChannel) return [];
   const element: types.ConversationsSelect = {
     type: 'conversations_select',
-    action_id: 'channel',
+    action_id: CHANNEL_FIELD,
     default_to_current_conversation: true,
     filter: { include: ['public', 'private', 'im'] },
   };
-  return [inputBlock('channel', ORDER_LABELS.channel, { element })];
+  return [inputBlock(CHANNEL_FIELD, ORDER_LABELS.channel, { element })];
 }
 
 /** Renders the models with their rates alone: Slack keeps the label of a chosen option when a modal is updated. */

@@ -70,13 +70,48 @@ export const stringSelect = z
       if (min_values > max_values) complain('min_values is over max_values', ['min_values']);
     }),
   );
-/** User, role, mentionable and channel selects. @see discord docs: components/reference, "User Select" and following */
-export const entitySelect = z.looseObject({
-  ...base,
-  ...choosing,
-  type: z.union([z.literal(5), z.literal(6), z.literal(7), z.literal(8)]),
-  custom_id: customId,
-});
+/** Types of default values that a select takes. @see discord docs: components/reference, "Select Default Value Structure" */
+const DEFAULTS: Readonly<Record<number, readonly string[]>> = {
+  5: ['user'],
+  6: ['role'],
+  7: ['user', 'role'],
+  8: ['channel'],
+};
+
+/**
+ * User, role, mentionable and channel selects. @see discord docs: components/reference, "User Select" and following:
+ * "number of default values must be in the range defined by min_values and max_values"
+ */
+export const entitySelect = z
+  .strictObject({
+    ...base,
+    ...choosing,
+    type: z.union([z.literal(5), z.literal(6), z.literal(7), z.literal(8)]),
+    custom_id: customId,
+    default_values: z
+      .array(
+        z.strictObject({
+          id: z.string().regex(/^\d{1,20}$/u, 'is no snowflake'),
+          type: z.enum(['user', 'role', 'channel']),
+        }),
+      )
+      .max(25)
+      .optional(),
+    channel_types: z.array(z.int().min(0)).optional(),
+  })
+  .superRefine(
+    rule(({ type, min_values = 1, max_values = 1, default_values: given, channel_types }, complain) => {
+      if (min_values > max_values) complain('min_values is over max_values', ['min_values']);
+      if (channel_types !== undefined && type !== 8) complain('only a channel select takes them', ['channel_types']);
+      if (given === undefined) return;
+      if (given.length < min_values || given.length > max_values)
+        complain('the number of default values is not between min_values and max_values', ['default_values']);
+      if (given.some((one) => DEFAULTS[type]?.includes(one.type) !== true))
+        complain('a default value of another type', ['default_values']);
+      if (new Set(given.map(({ id }) => id)).size < given.length)
+        complain('a default value is given twice', ['default_values']);
+    }),
+  );
 
 /** @see discord docs: components/reference, "Action Row" */
 const row = z

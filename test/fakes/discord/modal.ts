@@ -42,17 +42,22 @@ const checkboxGroup = z.looseObject({
   custom_id: customId,
   options: z.array(option).min(1).max(10),
 });
-const checkbox = z.looseObject({ type: z.literal(23), custom_id: customId });
+const checkbox = z.strictObject({ type: z.literal(23), custom_id: customId, default: z.boolean().optional() });
 
 /**
  * @see discord docs: components/reference, "String Select Structure": "Using `disabled` in a modal will result in an
- * error"
+ * error"; "required": with it, at least one value
  */
-const modalSelect = stringSelect.superRefine(
-  rule(({ disabled }, complain) => {
-    if (disabled === true) complain('a select in a modal cannot be disabled', ['disabled']);
-  }),
-);
+const inModal = rule<{
+  readonly disabled?: boolean | undefined;
+  readonly required?: boolean | undefined;
+  readonly min_values?: number | undefined;
+}>(({ disabled, required = true, min_values = 1 }, complain) => {
+  if (disabled === true) complain('a select in a modal cannot be disabled', ['disabled']);
+  if (required && min_values === 0) complain('min_values of a required select is at least 1', ['min_values']);
+});
+const modalSelect = stringSelect.superRefine(inModal);
+const modalEntitySelect = entitySelect.superRefine(inModal);
 
 /** @see discord docs: components/reference, "Label": text 45, description 100, one interactive component */
 const label = z.looseObject({
@@ -62,7 +67,7 @@ const label = z.looseObject({
   component: z.discriminatedUnion('type', [
     textInput,
     modalSelect,
-    entitySelect,
+    modalEntitySelect,
     fileUpload,
     radioGroup,
     checkboxGroup,

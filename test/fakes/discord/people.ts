@@ -78,9 +78,10 @@ export class People {
 
   /** Submits the modal that was the response to an interaction. */
   submitModal(opener: Interaction, entries: Entries = {}, circumstances: Circumstances = {}): Interaction {
-    const data = modalData(this.#world, opener, entries);
+    const who = { user: opener.userId, ...circumstances };
+    const data = modalData(this.#world, opener, entries, this.#as(who));
     const source = opener.sourceId === null ? null : (this.#world.messages.get(opener.sourceId) ?? null);
-    return this.#do('modal', data, opener.channelId, { user: opener.userId, ...circumstances }, source);
+    return this.#do('modal', data, opener.channelId, who, source);
   }
 
   /** Posts a message. */

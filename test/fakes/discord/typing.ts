@@ -107,29 +107,41 @@ function wireValue(
     resolved.attachments[attachment.id] = { ...attachmentJson(attachment), ephemeral: true };
     return attachment.id;
   }
-  const role = type === 9 ? world.roles.get(String(value)) : undefined;
-  if (role !== undefined) resolved.roles[String(value)] = roleJson(String(value), role);
-  else if (type === 6 || type === 9) resolved.users[String(value)] = userJson(world.user(String(value)));
-  if (type === 7 && typist !== null) {
-    const channel = world.channel(String(value));
-    // Discord's own check: "Invalid channel" for one that the user does not see.
-    if (!world.isSeenBy(typist.userId, channel)) throw new Error(`The person does not see channel ${channel.id}.`);
-    const { id, type: kind, name, parent_id } = channelJson(world, channel) as Record<string, unknown>;
-    // Partial channels contain the permissions of the user. @see interactions/receiving-and-responding, "Resolved Data
-    // Structure"
-    const permissions = bits([...EVERYBODY, ...typist.permissions]);
-    resolved.channels[channel.id] = { id, type: kind, name, parent_id, permissions };
-  }
+  const what = ({ 6: 'user', 7: 'channel', 9: 'mentionable' } as const)[type as 6 | 7 | 9];
+  if (what !== undefined) resolveChosen(world, String(value), what, { resolved, typist });
   return value;
 }
 
+/** Adds what a user chose to the resolved data. @throws Error for what Discord's client does not offer */
+export function resolveChosen(
+  world: World,
+  id: string,
+  what: 'user' | 'role' | 'mentionable' | 'channel',
+  { resolved, typist }: { readonly resolved: Resolved; readonly typist: Typist | null },
+): void {
+  const role = what === 'role' || what === 'mentionable' ? world.roles.get(id) : undefined;
+  if (role !== undefined) resolved.roles[id] = roleJson(id, role);
+  else if (what === 'role') throw new Error(`There is no role ${id}.`);
+  else if (what !== 'channel') resolved.users[id] = userJson(world.user(id));
+  if (what !== 'channel' || typist === null) return;
+  const channel = world.channel(id);
+  // Discord's own check: "Invalid channel" for one that the user does not see.
+  if (!world.isSeenBy(typist.userId, channel)) throw new Error(`The person does not see channel ${channel.id}.`);
+  const { type: kind, name, parent_id } = channelJson(world, channel) as Record<string, unknown>;
+  // Partial channels contain the permissions of the user. @see interactions/receiving-and-responding, "Resolved Data
+  // Structure"
+  const permissions = bits([...EVERYBODY, ...typist.permissions]);
+  resolved.channels[channel.id] = { id, type: kind, name, parent_id, permissions };
+}
+
 /** The user of a command, and their permissions in addition to {@link EVERYBODY}. */
-interface Typist {
+export interface Typist {
   readonly userId: string;
   readonly permissions: readonly Permission[];
 }
 
-interface Resolved {
+/** Data of what was chosen, by id. */
+export interface Resolved {
   readonly attachments: Record<string, Json>;
   readonly users: Record<string, Json>;
   readonly roles: Record<string, Json>;

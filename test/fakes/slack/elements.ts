@@ -138,8 +138,55 @@ const overflow = z.strictObject({
   confirm: confirm.optional(),
 });
 
-const others = ['users_select', 'conversations_select', 'channels_select', 'external_select'] as const;
-const otherSelect = z.looseObject({ type: z.enum(others), ...common, ...placeholder });
+const userId = z.string().regex(/^[UW]\w+$/u, 'is no id of a user');
+const channelId = z.string().regex(/^[CDG]\w+$/u, 'is no id of a conversation');
+/** @see docs.slack.dev/reference/block-kit/composition-objects/conversation-filter-object: at least one of the fields */
+const filter = z
+  .strictObject({
+    include: z
+      .array(z.enum(['im', 'mpim', 'private', 'public']))
+      .min(1)
+      .optional(),
+    exclude_external_shared_channels: z.boolean().optional(),
+    exclude_bot_users: z.boolean().optional(),
+  })
+  .refine((one) => Object.keys(one).length > 0, 'a filter needs a field');
+const conversations = {
+  ...common,
+  ...placeholder,
+  default_to_current_conversation: z.boolean().optional(),
+  response_url_enabled: z.boolean().optional(),
+  filter: filter.optional(),
+};
+/** @see docs.slack.dev/reference/block-kit/block-elements/select-menu-element: users, conversations, channels */
+const selects = [
+  z.strictObject({ type: z.literal('users_select'), ...common, ...placeholder, initial_user: userId.optional() }),
+  z.strictObject({
+    type: z.literal('conversations_select'),
+    ...conversations,
+    initial_conversation: channelId.optional(),
+  }),
+  z.strictObject({
+    type: z.literal('channels_select'),
+    ...common,
+    ...placeholder,
+    initial_channel: channelId.optional(),
+  }),
+  z.looseObject({ type: z.literal('external_select'), ...common, ...placeholder }),
+] as const;
+/** @see docs.slack.dev/reference/block-kit/block-elements/multi-select-menu-element: max_selected_items is at least 1 */
+const multiUsersSelect = z
+  .strictObject({
+    type: z.literal('multi_users_select'),
+    ...common,
+    ...placeholder,
+    initial_users: z.array(userId).min(1).optional(),
+    max_selected_items: z.int().min(1).optional(),
+  })
+  .refine(
+    ({ initial_users: users = [], max_selected_items: most = Number.POSITIVE_INFINITY }) => users.length <= most,
+    'more initial_users than max_selected_items',
+  );
 const picker = z.looseObject({
   type: z.enum(['datepicker', 'timepicker', 'datetimepicker']),
   ...common,
@@ -167,7 +214,8 @@ export const blockElements = z.discriminatedUnion('type', [
   checkboxes,
   radio,
   overflow,
-  otherSelect,
+  ...selects,
+  multiUsersSelect,
   picker,
   image,
 ]);
@@ -222,6 +270,7 @@ export const inputElements = z.discriminatedUnion('type', [
   multiStaticSelect,
   checkboxes,
   radio,
-  otherSelect,
+  ...selects,
+  multiUsersSelect,
   picker,
 ]);

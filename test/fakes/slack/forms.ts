@@ -92,7 +92,17 @@ export class Forms {
       case 'checkboxes':
         return { type, selected_options: list.map((one) => optionOf(element, one)) };
       case 'conversations_select':
+        if (first !== null) present(this.#world.channels.get(first), `conversation ${first}`);
         return { type, selected_conversation: first };
+      case 'users_select':
+        if (first !== null) present(this.#world.users.get(first), `user ${first}`);
+        return { type, selected_user: first };
+      case 'multi_users_select': {
+        const most = Number(element['max_selected_items'] ?? Number.POSITIVE_INFINITY);
+        if (list.length > most) throw new Error(`${element.action_id} takes ${most} people.`);
+        for (const one of list) present(this.#world.users.get(one), `user ${one}`);
+        return { type, selected_users: list };
+      }
       case 'file_input': {
         const most = Number(element['max_files'] ?? 10);
         if (list.length > most) throw new Error(`${element.action_id} takes ${most} files.`);
@@ -149,6 +159,8 @@ function demandFilled(view: View, block: Block): void {
     value?.['selected_option'] ??
     value?.['selected_conversation'] ??
     value?.['selected_options'] ??
+    value?.['selected_user'] ??
+    value?.['selected_users'] ??
     value?.['files'] ??
     null;
   const isEmpty = held === null || (Array.isArray(held) && held.length === 0);

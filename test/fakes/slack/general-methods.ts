@@ -72,6 +72,19 @@ export const generalMethods = {
       return { users: [...users] };
     },
   },
+  // @see docs.slack.dev/reference/methods/usergroups.list: tier 2
+  'usergroups.list': {
+    by: 'bot',
+    scopes: ['usergroups:read'],
+    tier: 2,
+    handle({ world, team }) {
+      const usergroups = [...world.groups.keys()].map((id) => {
+        const handle = id.toLowerCase();
+        return { id, team_id: team.id, is_usergroup: true, handle, name: handle, description: '', date_delete: 0 };
+      });
+      return { usergroups };
+    },
+  },
   'reactions.add': {
     by: 'bot',
     scopes: ['reactions:write'],

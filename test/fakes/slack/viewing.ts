@@ -146,6 +146,10 @@ function initialOf({ type: blockType }: Block, element: BlockElement): Json | nu
       return { type, selected_options: start('initial_options') ?? [] };
     case 'conversations_select':
       return { type, selected_conversation: start('initial_conversation') };
+    case 'users_select':
+      return { type, selected_user: start('initial_user') };
+    case 'multi_users_select':
+      return { type, selected_users: start('initial_users') ?? [] };
     case 'file_input':
       return { type, files: [] };
     default:

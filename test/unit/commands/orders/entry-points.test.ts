@@ -205,6 +205,7 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   vote: null,
   reveal: null,
   prefer: null,
+  panel: null,
   remake: 'comparisons.test.ts',
   elsewhere: press(
     (id) =>
@@ -220,6 +221,7 @@ const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
   fix: { seed: draft, run: ({ bot }, caller, id) => bot.submit(caller, `fix:${id}`, FILLED) },
   lookup: null,
   changes: null,
+  panel: null,
   deny: null,
   // Its price is asked about whatever it costs.
   storyboard: 'storyboard/storyboard.test.ts',

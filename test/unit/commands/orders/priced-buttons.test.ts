@@ -150,6 +150,7 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   reveal: null,
   prefer: null,
   // It is always asked about, at the highest price of its comparison.
+  panel: null,
   remake: 'comparisons.test.ts',
 };
 

@@ -1,0 +1,114 @@
+import type { Caller, FieldProblem, GivenOptions, Reply } from './bot-port.ts';
+import { problemsOf, runCommand } from './dispatch.ts';
+import { changesIn, type FieldChange, fieldNamed, formFields } from './input/panel-form.ts';
+import { mayOpen, type PanelField, type PanelGroup } from './input/panels.ts';
+import { type BotPorts, privately, refused, refusedWith, type Subcommand } from './input/subcommand.ts';
+import { subcommands } from './registry.ts';
+import { administratorsOnly } from './sentences/access.ts';
+import { UNKNOWN_BUTTON } from './sentences/refusals.ts';
+import { button, type PanelPress } from './ui/buttons.ts';
+import { blocksOf, layOut } from './ui/card.ts';
+import { formReply } from './ui/form-ids.ts';
+
+type PanelPlace = Omit<PanelPress, 'action'>;
+
+/** A group of a panel, as a caller sees it now. */
+interface OpenPanel {
+  readonly subcommand: Subcommand;
+  readonly group: PanelGroup;
+  readonly fields: readonly PanelField[];
+}
+
+/** Opens the form of a group of options, with their values of today. */
+export async function openPanel(ports: BotPorts, caller: Caller, place: PanelPlace): Promise<Reply> {
+  const found = await panelAt(ports, caller, place);
+  if ('refusal' in found) return found.refusal;
+  const { subcommand, group, fields } = found;
+  const catalog = ports.catalog();
+  const words = { title: group.title, submit: 'Save' };
+  return formReply({ form: 'panel', ...place }, words, formFields(subcommand.declaration, fields, catalog));
+}
+
+/**
+ * Saves what a person changed in the form of a panel, by the command itself; what they did not touch is left as it is. Shows
+ * what the command says.
+ */
+export async function submitPanel(
+  ports: BotPorts,
+  caller: Caller,
+  place: PanelPlace,
+  values: Readonly<Record<string, string>>,
+): Promise<Reply> {
+  const found = await panelAt(ports, caller, place);
+  if ('refusal' in found) return found.refusal;
+  const { subcommand, group, fields } = found;
+  const { declaration } = subcommand;
+  const { name } = declaration;
+  const about = place.about === null ? {} : ((await group.subject?.(ports, caller, place.about)) ?? {});
+  const changes = changesIn(declaration, fields, values);
+  const subject = { ...about, ...givenBy(changes.filter(({ field }) => field.isSubject === true)) };
+  const runs = runsOf(
+    changes.filter(({ field }) => field.isSubject !== true),
+    subject,
+  );
+  const named = (reply: Reply): Reply =>
+    reply.kind === 'refused' ? inForm(reply, place, (option) => fieldNamed(fields, values, option)) : reply;
+  // Nothing is saved unless all of it may be.
+  const problems = runs.flatMap((given) => problemsOf(ports, caller, subcommand, { given }));
+  if (problems.length > 0) return named(refusedWith(problems));
+  const [first = subject, ...others] = runs;
+  let reply = await runCommand(ports, caller, { name, given: first });
+  for (const given of others) {
+    if (reply.kind !== 'private') break;
+    const next = await runCommand(ports, caller, { name, given });
+    if (next.kind !== 'refused') reply = next;
+    else return savedInPart(reply, next.sentence);
+  }
+  return named(reply);
+}
+
+async function panelAt(
+  ports: BotPorts,
+  caller: Caller,
+  { command, group: name, about }: PanelPlace,
+): Promise<OpenPanel | { readonly refusal: Reply }> {
+  const subcommand = subcommands.find(({ declaration }) => declaration.name === command);
+  const group = new Map(Object.entries(subcommand?.panel ?? {})).get(name);
+  if (subcommand === undefined || group === undefined) return { refusal: refused(UNKNOWN_BUTTON) };
+  if (!mayOpen(caller, subcommand.declaration)) return { refusal: refused(administratorsOnly(caller.platform)) };
+  return { subcommand, group, fields: await group.fields(ports, caller, about) };
+}
+
+function givenBy(changes: readonly FieldChange[]): GivenOptions {
+  return Object.assign({}, ...changes.map(({ given }) => given)) as GivenOptions;
+}
+
+/** Returns the options of each run of a command: as few as possible, since an option is given once in each. */
+function runsOf(changes: readonly FieldChange[], subject: GivenOptions): readonly GivenOptions[] {
+  const runs: { readonly kind: string; given: GivenOptions }[] = [];
+  for (const { field, given, isRemoval } of changes) {
+    const more = { ...field.with, ...(isRemoval ? { change: ['remove'] } : {}) };
+    const kind = JSON.stringify(more);
+    const run = runs.find((one) => one.kind === kind && Object.keys(given).every((name) => !(name in one.given)));
+    if (run === undefined) runs.push({ kind, given: { ...subject, ...more, ...given } });
+    else run.given = { ...run.given, ...given };
+  }
+  return runs.map(({ given }) => given);
+}
+
+/** Returns a refusal by the fields of the form, with a button that opens it again where it was closed. */
+function inForm(
+  { sentence, problems = [] }: Extract<Reply, { readonly kind: 'refused' }>,
+  place: PanelPlace,
+  named: (option: string | null) => string | null,
+): Reply {
+  const byField = problems.map((one): FieldProblem => ({ ...one, field: named(one.field) }));
+  const buttons = [button({ action: 'panel', ...place }, 'Open it again')];
+  return { kind: 'refused', sentence, buttons, ...(byField.length === 0 ? {} : { problems: byField }) };
+}
+
+function savedInPart({ card }: Extract<Reply, { readonly kind: 'private' }>, sentence: string): Reply {
+  const { progress, buttons } = card;
+  const left = [{ strong: 'Not all of it was saved' }, ': ', { untrusted: sentence }] as const;
+  return privately(layOut([left, ...blocksOf(card)], { progress, buttons }));
+}

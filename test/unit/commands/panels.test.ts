@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import type { Caller, Form, Reply } from '#commands/bot-port.ts';
+import { declarations, subcommands } from '#commands/registry.ts';
+import { buttonsOf } from '#commands/ui/card.ts';
+import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
+import { replyText } from '#test/fakes/card-text.ts';
+import { CATALOG } from '../videos/models.ts';
+
+const admin = (changes: Partial<Caller> = {}) => ada({ mayAdminister: true, ...changes });
+
+const formIn = (reply: Reply): Form => {
+  if (reply.kind !== 'form') throw new TypeError(replyText(reply));
+  return reply.form;
+};
+const labelsOf = (reply: Reply): readonly string[] =>
+  reply.kind === 'private' ? buttonsOf(reply.card).map(({ label }) => label) : [];
+const open = async (house: BotHouse, button: string, caller = admin()): Promise<Form> =>
+  formIn(await house.bot.press(caller, button));
+/** Values of a form as it is, but for some fields, by the names of their options. */
+const filled = ({ fields }: Form, changes: Readonly<Record<string, string>>): Record<string, string> => {
+  const entered = fields.map(({ name, value }) => [name, changes[name.split('~')[0] ?? ''] ?? value] as const);
+  return Object.fromEntries(entered);
+};
+const save = (house: BotHouse, form: Form, changes: Readonly<Record<string, string>>, caller = admin()) =>
+  house.bot.submit(caller, form.id, filled(form, changes));
+
+describe('the panel of /video settings', () => {
+  it('is opened by buttons under its card', async () => {
+    const house = new BotHouse(CATALOG);
+    const reply = await house.bot.text(admin(), 'settings');
+    expect(labelsOf(reply)).toEqual(['Amounts…', 'Months and reports…', 'Clips…']);
+  });
+
+  it('shows the values of today in the control of their kind', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'settings --time_zone Europe/Berlin --report_channel <#C7|clips> --alerts off');
+    const { title, submit, fields } = await open(house, 'panel:settings:months');
+    expect([title, submit]).toEqual(['Months and reports', 'Save']);
+    expect(fields.map(({ label, value, control }) => [label, value, control])).toEqual([
+      ['Time zone', 'Europe/Berlin', undefined],
+      ['Report channel', '<#C7>', 'channel'],
+      ['Alerts', 'off', 'switch'],
+    ]);
+    await house.bot.text(admin(), 'settings --confirm_above 2.50');
+    const amounts = await open(house, 'panel:settings:amounts');
+    expect(amounts.fields.map(({ label, value }) => [label, value])).toEqual([
+      ['Currency', ''],
+      ['Confirm above', '2.5 USD'],
+      ['Approve above', ''],
+      ['Unusual spend', ''],
+    ]);
+    expect(amounts.fields[0]?.choices?.all).toEqual([{ value: 'USD', label: 'USD' }]);
+  });
+
+  it('saves what was changed, by the command, with its sentences and its entries in the audit log', async () => {
+    const house = new BotHouse(CATALOG);
+    const form = await open(house, 'panel:settings:amounts');
+    const reply = await save(house, form, { confirm_above: '2', approve_above: '5 USD' });
+    expect(replyText(reply)).toContain('Saved.');
+    expect(replyText(reply)).toContain('Nobody is an approver yet');
+    expect(labelsOf(reply)).toContain('Amounts…');
+    const { confirmAbove, approveAbove, unusualSpend, revision } = await house.settings.get(admin());
+    expect([confirmAbove, approveAbove, unusualSpend]).toEqual([
+      { amount: '2', currency: 'USD' },
+      { amount: '5', currency: 'USD' },
+      undefined,
+    ]);
+    expect(revision).toBe(1);
+    expect((await house.audit.page(admin(), { offset: 0, limit: 9 })).total).toBe(2);
+  });
+
+  it('removes the value of a field that was emptied, and turns off what was switched off', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'settings --confirm_above 2 --report_channel <#C7>');
+    await save(house, await open(house, 'panel:settings:amounts'), { confirm_above: ' ' });
+    await save(house, await open(house, 'panel:settings:months'), { report_channel: '', alerts: 'off' });
+    const now = await house.settings.get(admin());
+    expect(now).not.toHaveProperty('confirmAbove');
+    expect(now).not.toHaveProperty('reportChannel');
+    expect(now.alerts).toBe(false);
+  });
+
+  it('leaves alone what somebody else changed meanwhile, in a field that was not touched', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'settings --confirm_above 2 --unusual_spend 20');
+    const form = await open(house, 'panel:settings:amounts');
+    await house.bot.text(admin(), 'settings --confirm_above 9 --off unusual_spend');
+    await save(house, form, { approve_above: '5' });
+    const now = await house.settings.get(admin());
+    expect(now).toMatchObject({ confirmAbove: { amount: '9' }, approveAbove: { amount: '5' } });
+    expect(now).not.toHaveProperty('unusualSpend');
+  });
+
+  it('changes nothing where nothing was touched, and shows the card', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'settings --report_channel <#C7|clips> --time_zone Europe/Berlin');
+    const form = await open(house, 'panel:settings:months');
+    // Platforms send a chosen channel back with its name.
+    const reply = await save(house, form, { report_channel: '<#C7|clips>' });
+    expect(replyText(reply)).toMatch(/^Settings of this team\n\*Time zone/u);
+    expect((await house.settings.get(admin())).revision).toBe(1);
+  });
+
+  it('saves the same twice without a second change', async () => {
+    const house = new BotHouse(CATALOG);
+    const form = await open(house, 'panel:settings:amounts');
+    await save(house, form, { confirm_above: '2' });
+    expect(replyText(await save(house, form, { confirm_above: '2' }))).toContain('Nothing changed');
+    expect((await house.audit.page(admin(), { offset: 0, limit: 9 })).total).toBe(1);
+  });
+
+  it('refuses wrong values by their fields, all at once, and changes nothing', async () => {
+    const house = new BotHouse(CATALOG);
+    const form = await open(house, 'panel:settings:amounts');
+    const reply = await save(house, form, { confirm_above: 'much', approve_above: '-1', unusual_spend: '3' });
+    const [, confirm, approve] = form.fields.map(({ name }) => name);
+    expect(reply).toMatchObject({
+      kind: 'refused',
+      problems: [{ field: confirm }, { field: approve }],
+      buttons: [{ id: 'panel:settings:amounts', label: 'Open it again' }],
+    });
+    expect((await house.settings.get(admin())).revision).toBe(0);
+  });
+
+  it('refuses a button and a form to someone who may not administer, or no longer may', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(replyText(await house.bot.press(bob(), 'panel:settings:amounts'))).toContain('admins and owners');
+    const form = await open(house, 'panel:settings:amounts');
+    const reply = await save(house, form, { confirm_above: '2' }, ada({ mayAdminister: false }));
+    expect(replyText(reply)).toContain('admins and owners');
+    expect((await house.settings.get(admin())).revision).toBe(0);
+  });
+
+  it.each(['panel:settings:nothing', 'panel:create:amounts', 'panel:nothing:amounts', 'panel:settings:constructor'])(
+    'knows no %s',
+    async (id) => {
+      const house = new BotHouse(CATALOG);
+      expect(replyText(await house.bot.press(admin(), id))).toMatch(/^refused: .*button/u);
+      expect((await house.bot.submit(admin(), id, { confirm_above: '2' })).kind).toBe('refused');
+    },
+  );
+});
+
+describe('the panel of /video review', () => {
+  it('turns reviews of the channel on and off, and sets the rules of the team', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(labelsOf(await house.bot.text(admin(), 'review'))).toEqual(['Reviews…']);
+    const form = await open(house, 'panel:review:reviews');
+    expect(form.fields.map(({ label, value, control }) => [label, value, control])).toEqual([
+      ['Here', 'off', 'switch'],
+      ['Own clips', 'on', 'switch'],
+      ['Signed-off clips', '', 'channel'],
+      ['Keeping', 'off', 'switch'],
+    ]);
+    await save(house, form, { state: 'on', own: 'off', post_to: '<#C7|final>' });
+    expect(await house.settings.get(admin())).toMatchObject({
+      reviewIn: ['clips'],
+      signOffOwn: false,
+      signedOffChannel: 'C7',
+      keepSignedOff: false,
+    });
+    await save(house, await open(house, 'panel:review:reviews'), { state: 'off', post_to: '' });
+    const after = await house.settings.get(admin());
+    expect([after.reviewIn, after.signedOffChannel]).toEqual([[], undefined]);
+  });
+});
+
+describe('every panel', () => {
+  const groups = subcommands.flatMap(({ declaration, panel = {} }) =>
+    Object.entries(panel).map(([name, group]) => [`${declaration.name} ${name}`, group] as const),
+  );
+
+  it.each(groups)('%s has a title that Slack does not cut', (_, { title, label }) => {
+    expect(title.length).toBeLessThanOrEqual(24);
+    expect(label).toMatch(/^[A-Z].*…$/u);
+  });
+
+  it('belongs to a command whose answer is private', () => {
+    const names = subcommands.flatMap(({ declaration, panel }) => (panel === undefined ? [] : [declaration.name]));
+    expect(declarations.filter(({ name }) => names.includes(name)).map(({ visibility }) => visibility)).not.toContain(
+      'public',
+    );
+  });
+});
