@@ -35,6 +35,11 @@ export async function anyoneNamed(ports: BotPorts, caller: Caller, text: string)
 /** Mention as the adapters pass it: `<@id>` or `<@id|name>`. */
 const MENTION = /^<@(?<id>[^|>]+)(?:\|(?<name>[^>]*))?>$/u;
 
+/** Writes a person as the adapters pass one. */
+export function mentionOf({ id, name }: Person): string {
+  return `<@${id}|${name.replace(/[<>|\n]/gu, '')}>`;
+}
+
 /** Returns the person of an id; with the id as the name where no clip of the team is theirs. */
 export async function personWithId(ports: BotPorts, caller: Caller, id: string): Promise<Person> {
   if (id === caller.user.id) return caller.user;

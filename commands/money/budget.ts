@@ -6,13 +6,14 @@ import {
   type Spend,
   usedOf,
 } from '#src/money/index.ts';
-import { type Micros, microsOf, type Refunds } from '#src/tasks/index.ts';
-import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import { amountOf, type Micros, microsOf, type Refunds } from '#src/tasks/index.ts';
+import type { Caller, Command, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { currenciesOf, typedAmount } from '../input/amounts.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { isMemberHere } from '../input/membership.ts';
-import { isSet, optionValue } from '../input/options.ts';
-import { anyoneNamed, channelNamed, personNamed, withoutMarkup } from '../input/people.ts';
+import { checkValues, isSet, optionValue } from '../input/options.ts';
+import { type Panel, type PanelField, panelButtons } from '../input/panels.ts';
+import { anyoneNamed, channelNamed, mentionOf, personNamed, withoutMarkup } from '../input/people.ts';
 import {
   type BotPorts,
   byCommand,
@@ -29,7 +30,18 @@ import { formatReset } from '../sentences/dates.ts';
 import { all, capitalised, quoted } from '../sentences/format.ts';
 import { hasLeft } from '../sentences/refusals.ts';
 import { pageButtons } from '../ui/buttons.ts';
-import { type Block, facts, heading, item, type Line, layOut, type Optional, present, small } from '../ui/card.ts';
+import {
+  type Block,
+  type CardButton,
+  facts,
+  heading,
+  item,
+  type Line,
+  layOut,
+  type Optional,
+  present,
+  small,
+} from '../ui/card.ts';
 import { periodNow } from './month.ts';
 
 const options: readonly OptionDeclaration[] = [
@@ -56,15 +68,50 @@ const options: readonly OptionDeclaration[] = [
   { name: 'soft', description: 'Asks for a confirmation from this amount on, and refuses nothing', kind: 'flag' },
 ];
 
+const declaration: Command = {
+  name: 'budget',
+  description: 'Shows or sets the monthly budgets of the team, its channels and people',
+  example: '/video budget team --amount 100',
+  options,
+  visibility: 'private',
+  isAdministrative: true,
+};
+
+const panel: Panel = {
+  set: {
+    label: 'Set a budget…',
+    title: 'Set a budget',
+    fields: () => [
+      { option: 'scope', label: 'Whose', values: [], note: 'The team’s, if you choose nothing here or below' },
+      { option: 'channel', label: 'Of a channel', values: [] },
+      { option: 'person', label: 'Of a person', values: [] },
+      { option: 'amount', label: 'Amount per month', values: [], required: true },
+      { option: 'soft', label: 'Only ask', values: [] },
+    ],
+  },
+  amounts: {
+    label: 'Change…',
+    title: 'Change a budget',
+    isOfOne: true,
+    fields: async (ports, caller, about) => {
+      const found = await budgetAbout(ports, caller, about);
+      const all = new Set([...(found === undefined ? [] : currenciesIn(found)), ...currenciesOf(ports.catalog())]);
+      return [...all].slice(0, MAX_CURRENCIES).flatMap((currency) => amountFields(found, currency));
+    },
+    subject: subjectOf,
+  },
+};
+
 /** `/video budget`: shows the monthly budgets of a team, or sets or removes one. */
 export const budget: Subcommand = {
-  declaration: {
-    name: 'budget',
-    description: 'Shows or sets the monthly budgets of the team, its channels and people',
-    example: '/video budget team --amount 100',
-    options,
-    visibility: 'private',
-    isAdministrative: true,
+  declaration,
+  panel,
+  check: ({ catalog }, given) => {
+    const { amount } = budgetWords(given);
+    const { currency } = catalog().defaultModel;
+    const read = amount === null || OFF.test(amount) ? null : typedAmount(amount, currency, currenciesOf(catalog()));
+    const problem = read !== null && 'problem' in read ? [{ field: 'amount', sentence: notSet(read.problem) }] : [];
+    return [...checkValues(declaration, given), ...problem];
   },
   run: async (ports, caller, given) => {
     const change = await requestedChange(ports, caller, given);
@@ -95,7 +142,7 @@ async function requestedChange(
   caller: Caller,
   given: GivenOptions,
 ): Promise<RequestedChange | string | null> {
-  const command = nameOf(budget.declaration, caller.fields);
+  const command = nameOf(declaration, caller.fields);
   const { scope: named, amount: typed, isSoft } = budgetWords(given);
   const scope = await budgetScope(ports, caller, { scope: named, given });
   if (typeof scope === 'string') return scope;
@@ -103,7 +150,7 @@ async function requestedChange(
     return `amount: how much a month? For example: ${command} team 100 USD. To remove a budget, write off; to see all, leave everything out.`;
   if (typed === null) return null;
   const part = isSoft ? 'soft' : 'hard';
-  const [, off, offCurrency] = /^(off)(?:\s+([a-z]{3}))?$/iu.exec(typed.trim()) ?? [];
+  const [, off, offCurrency] = OFF.exec(typed.trim()) ?? [];
   if (off !== undefined) {
     if (scope === null) return `scope: whose budget is it? For example: ${command} team off`;
     return { scope, part, amount: null, ...(offCurrency === undefined ? {} : { currency: offCurrency.toUpperCase() }) };
@@ -111,9 +158,56 @@ async function requestedChange(
   const catalog = ports.catalog();
   const { currency = catalog.defaultModel.currency } = await ports.settings.get(teamOf(caller));
   const read = typedAmount(typed, currency, currenciesOf(catalog));
-  if ('problem' in read) return `amount: ${read.problem} Nothing was changed.`;
+  if ('problem' in read) return notSet(read.problem);
   const wanted: TeamScope = scope ?? { kind: 'team', ...teamOf(caller) };
   return (await scopeProblem(ports, caller, wanted)) ?? { scope: wanted, part, ...read.value };
+}
+
+const OFF = /^(off)(?:\s+([a-z]{3}))?$/iu;
+
+function notSet(problem: string): string {
+  return `amount: ${problem} Nothing was changed.`;
+}
+
+/** Currencies whose amounts a form can hold: each has two. */
+const MAX_CURRENCIES = 2;
+
+/** Returns the fields of the amounts of a budget in a currency. */
+function amountFields(of: Budget | undefined, currency: string): readonly PanelField[] {
+  const parts = [
+    { part: 'hard', label: `Most per month, in ${currency}`, note: 'Orders beyond it are refused; empty: no limit' },
+    {
+      part: 'soft',
+      label: `Ask from, in ${currency}`,
+      note: 'Orders beyond it ask for a confirmation; empty: none does',
+    },
+  ] as const;
+  return parts.map(({ part, label, note }) => {
+    const amount = of?.[part][currency];
+    const values = amount === undefined ? [] : [`${amountOf(amount)} ${currency}`];
+    const more = part === 'soft' ? { with: { soft: [''] } } : {};
+    const emptied = { amount: [`off ${currency}`] };
+    return { option: 'amount', name: `${part}_${currency}`, label, note, values, unit: currency, emptied, ...more };
+  });
+}
+
+async function budgetAbout(ports: BotPorts, caller: Caller, about: string | null): Promise<Budget | undefined> {
+  return (await ports.budgets.list(teamOf(caller))).find(({ scope }) => aboutOf(scope) === about);
+}
+
+/** Names a scope in the id of a button. */
+function aboutOf(scope: BudgetScope): string {
+  if (scope.kind === 'channel') return `channel.${scope.channel}`;
+  return scope.kind === 'person' ? `person.${scope.person.id}` : scope.kind;
+}
+
+/** Returns the options that name the scope of a button, whose budget may have been removed meanwhile. */
+async function subjectOf(ports: BotPorts, caller: Caller, about: string): Promise<GivenOptions> {
+  const [, kind = '', id = ''] = /^(channel|person)\.(.+)$/su.exec(about) ?? [];
+  if (kind === '') return { scope: [about] };
+  if (kind === 'channel') return { channel: [`<#${id}>`] };
+  const found = (await budgetAbout(ports, caller, about))?.scope;
+  return { person: [found?.kind === 'person' ? mentionOf(found.person) : `<@${id}>`] };
 }
 
 async function setBudget(ports: BotPorts, caller: Caller, requested: RequestedChange): Promise<Reply> {
@@ -159,12 +253,21 @@ async function showBudgets(
   const { refunds } = ports;
   const resetsOn = formatReset(period, timeZone);
   const top = [...(outcome === null ? [] : outcomeLines(outcome, { resetsOn, refunds })), heading('Monthly budgets')];
-  const example = `${nameOf(budget.declaration, caller.fields)} team 100 USD`;
-  if (rows.length === 0) return privately(layOut([...top, ['None is set. For example: ', { code: example }]]));
+  const example = `${nameOf(declaration, caller.fields)} team 100 USD`;
+  const forms = panelButtons(caller, declaration, panel);
+  if (rows.length === 0)
+    return privately(layOut([...top, ['None is set. For example: ', { code: example }]], { buttons: forms }));
   const hasMore = all.length > offset + PAGE_LENGTH;
   const buttons = pageButtons({ page: { what: 'budgets', offset }, length: PAGE_LENGTH, hasMore });
-  const items = rows.map((one) => row(one, refunds));
-  return privately(layOut([...top, small(`They reset on ${resetsOn}.`), ...items], { buttons }));
+  const items = rows.map((one) => {
+    const { scope } = one.budget;
+    // That of the deployment is set where it is deployed.
+    const [change] = scope.kind === 'deployment' ? [] : panelButtons(caller, declaration, panel, aboutOf(scope));
+    return row(one, refunds, change);
+  });
+  return privately(
+    layOut([...top, small(`They reset on ${resetsOn}.`), ...items], { buttons: [...buttons, ...forms] }),
+  );
 }
 
 /** Returns the spend of a budget's scope in the currencies of its amounts. */
@@ -270,12 +373,12 @@ interface BudgetOutcome extends ChangedBudget {
   readonly refused: readonly string[];
 }
 
-function row({ budget, spend }: BudgetRow, refunds: Refunds): Block {
+function row({ budget, spend }: BudgetRow, refunds: Refunds, change?: CardButton): Block {
   const found = currenciesIn(budget).flatMap((currency) => {
     const [of] = spend.filter((one) => one.currency === currency);
     return factsOf(budget, { currency, spend: of, refunds });
   });
-  return item(capitalisedLine(scopeWords(budget.scope)), facts(...found));
+  return item(capitalisedLine(scopeWords(budget.scope)), facts(...found), change);
 }
 
 function factsOf(

@@ -32,7 +32,9 @@ const spend = (scope: string, parts: Readonly<Record<string, string>>) =>
 
 describe('/video budget', () => {
   it('shows an example while none is set, and is refused to members', async () => {
-    expect(await said('')).toBe('Monthly budgets\nNone is set. For example: `/video budget team 100 USD`');
+    expect(await said('')).toBe(
+      'Monthly budgets\nNone is set. For example: `/video budget team 100 USD`\n(Set a budget…)',
+    );
     expect(await said('', bob())).toMatch(/^refused: Only admins and owners/);
     expect(await said('team 5', bob())).toMatch(/^refused: Only admins and owners/);
     expect(await entries()).toBe(0);
@@ -48,10 +50,11 @@ describe('/video budget', () => {
       [
         'Monthly budgets',
         'They reset on 1 December (UTC).',
-        'The team · $62.80 of $100.00 used ($5.00 granted on top) · $42.20 left · $2.40 in progress · $0.40 unconfirmed · asks for a confirmation from $80.00 on',
-        'Each person without a budget of their own · $10.00 each',
-        '#C1 · $0.00 of $20.00 used · $20.00 left',
-        'Bob · $21.00 of $20.00 used · over by $1.00',
+        'The team · $62.80 of $100.00 used ($5.00 granted on top) · $42.20 left · $2.40 in progress · $0.40 unconfirmed · asks for a confirmation from $80.00 on (Change…)',
+        'Each person without a budget of their own · $10.00 each (Change…)',
+        '#C1 · $0.00 of $20.00 used · $20.00 left (Change…)',
+        'Bob · $21.00 of $20.00 used · over by $1.00 (Change…)',
+        '(Set a budget…)',
       ].join('\n'),
     );
   });
