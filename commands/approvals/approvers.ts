@@ -2,10 +2,11 @@ import { asDailiesError } from '#src/errors.ts';
 import { endOfDay } from '#src/period.ts';
 import { type Approver, formatPrice, type Price } from '#src/tasks/index.ts';
 import type { TeamApprover } from '#src/teams/index.ts';
-import type { Caller, GivenOptions, Reply } from '../bot-port.ts';
+import type { Caller, Command, GivenOptions, Reply } from '../bot-port.ts';
 import { isMemberHere } from '../input/membership.ts';
 import { optionValue } from '../input/options.ts';
-import { anyoneNamed, withoutMarkup } from '../input/people.ts';
+import { type Panel, panelButtons } from '../input/panels.ts';
+import { anyoneNamed, mentionOf, withoutMarkup } from '../input/people.ts';
 import { type BotPorts, byCommand, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { nameOf } from '../sentences/command-name.ts';
 import { formatLastDay } from '../sentences/dates.ts';
@@ -23,43 +24,64 @@ export const ADD_OR_REMOVE = {
   defaultWords: 'add',
 } as const;
 
+const declaration: Command = {
+  name: 'approvers',
+  description: 'Shows or changes who approves expensive clips',
+  example: '/video approvers @ben --until 2026-12-24',
+  options: [
+    {
+      name: 'who',
+      description: 'Person, role or user group; until a date, if you add one',
+      kind: 'approver',
+      positional: true,
+    },
+    {
+      name: 'change',
+      description: 'Adds or removes',
+      ...ADD_OR_REMOVE,
+    },
+    {
+      name: 'until',
+      description: 'Last day of a deputy, such as 2026-12-24',
+      kind: 'text',
+      maxLength: 20,
+      range: 'a day such as 2026-12-24',
+    },
+  ],
+  isAdministrative: true,
+  visibility: 'private',
+};
+
+const panel: Panel = {
+  approvers: {
+    label: 'Approvers…',
+    title: 'Approvers',
+    fields: async (ports, caller) => {
+      const values = (await ports.approvers.list(teamOf(caller))).map(approverValue);
+      const note = 'Without any, administrators approve. Add one who is to stand in as a deputy';
+      return [{ option: 'who', label: 'Who approves', values, list: 'each', note }];
+    },
+  },
+  deputy: {
+    label: 'Add a deputy…',
+    title: 'Add a deputy',
+    fields: () => [
+      { option: 'who', label: 'Who', values: [], note: 'Approves until the last day', required: true },
+      { option: 'until', label: 'Last day', values: [], required: true },
+    ],
+  },
+};
+
 /** `/video approvers`: shows and changes who approves expensive clips. */
 export const approvers: Subcommand = {
-  declaration: {
-    name: 'approvers',
-    description: 'Shows or changes who approves expensive clips',
-    example: '/video approvers @ben --until 2026-12-24',
-    options: [
-      {
-        name: 'who',
-        description: 'Person, role or user group; until a date, if you add one',
-        kind: 'approver',
-        positional: true,
-      },
-      {
-        name: 'change',
-        description: 'Adds or removes',
-        ...ADD_OR_REMOVE,
-      },
-      {
-        name: 'until',
-        description: 'Last day of a deputy, such as 2026-12-24',
-        kind: 'text',
-        maxLength: 20,
-        range: 'a day such as 2026-12-24',
-      },
-    ],
-    isAdministrative: true,
-    visibility: 'private',
-  },
+  declaration,
+  panel,
   run: async (ports, caller, given) => {
     const { change, who, until } = wordsOf(given);
     if (who === null)
       return change === null && until === null
         ? overview(ports, caller, null)
-        : refused(
-            `who: name a person, role or user group, such as ${nameOf(approvers.declaration, caller.fields)} @ben`,
-          );
+        : refused(`who: name a person, role or user group, such as ${nameOf(declaration, caller.fields)} @ben`);
     const approver = await approverNamed(ports, caller, who);
     if (approver === null) return refused(unknownApprover(withoutMarkup(who)));
     if (change === 'remove') {
@@ -156,7 +178,8 @@ async function overview(ports: BotPorts, caller: Caller, outcome: Parameters<typ
     ports.approvers.list(teamOf(caller)),
     ports.settings.get(teamOf(caller)),
   ]);
-  return privately(approversCard(outcome, all, { above: approveAbove, timeZone }));
+  const buttons = panelButtons(caller, declaration, panel);
+  return privately({ ...approversCard(outcome, all, { above: approveAbove, timeZone }), buttons });
 }
 
 interface ApproversOutcome {
@@ -189,6 +212,12 @@ function approverLine(approver: TeamApprover, timeZone: string): Line {
     approver.untilMs !== undefined && `until ${formatLastDay(approver.untilMs, timeZone)}`,
     ['added by ', { person: approver.by }],
   );
+}
+
+/** Writes an approver as the adapters pass one. */
+export function approverValue({ kind, id, name }: Approver): string {
+  if (kind === 'person') return mentionOf({ id, name });
+  return `${kind === 'role' ? '<@&' : '<!subteam^'}${id}|${name.replace(/[<>|\n]/gu, '')}>`;
 }
 
 export function approverWords({ kind, id, name }: Approver): Part {

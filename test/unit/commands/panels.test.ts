@@ -182,3 +182,123 @@ describe('every panel', () => {
     );
   });
 });
+
+describe('the panel of /video budget', () => {
+  const amounts = async (house: BotHouse) =>
+    (await house.budgets.list(admin())).map(({ scope, hard, soft }) => [scope.kind, { ...hard }, { ...soft }]);
+
+  it('sets a budget of whom it names, the team’s where nobody is named', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(labelsOf(await house.bot.text(admin(), 'budget'))).toEqual(['Set a budget…']);
+    const form = await open(house, 'panel:budget:set');
+    expect(form.fields.map(({ name, control }) => [name, control])).toEqual([
+      ['scope~', undefined],
+      ['channel~', 'channel'],
+      ['person~', 'person'],
+      ['amount~', undefined],
+      [expect.stringMatching(/^soft~.{4}$/u), 'switch'],
+    ]);
+    await save(house, form, { amount: '100' });
+    await save(house, form, { channel: '<#C1|clips>', amount: '20 USD' });
+    await save(house, form, { person: '<@U2|Bob>', amount: '5', soft: 'on' });
+    expect(await amounts(house)).toEqual([
+      ['team', { USD: 100_000_000n }, {}],
+      ['channel', { USD: 20_000_000n }, {}],
+      ['person', {}, { USD: 5_000_000n }],
+    ]);
+  });
+
+  it('changes and removes both amounts of one in a row, and keeps the name of its person', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'budget <@U2|Bob> 20 USD');
+    await house.bot.text(admin(), 'budget team 100');
+    const rows = await house.bot.text(admin(), 'budget');
+    expect(labelsOf(rows)).toEqual(['Change…', 'Change…', 'Set a budget…']);
+    const form = await open(house, 'panel:budget:amounts:person.U2');
+    expect(form.fields.map(({ label, value }) => [label, value])).toEqual([
+      ['Most per month, in USD', '20 USD'],
+      ['Ask from, in USD', ''],
+    ]);
+    const reply = await save(house, form, { hard_USD: '30', soft_USD: '25' });
+    expect(replyText(reply)).toContain(
+      'Bob · $0.00 of $30.00 used · $30.00 left · asks for a confirmation from $25.00 on',
+    );
+    await save(house, await open(house, 'panel:budget:amounts:person.U2'), { hard_USD: '', soft_USD: '' });
+    expect(await amounts(house)).toEqual([['team', { USD: 100_000_000n }, {}]]);
+  });
+
+  it('sets the budget of whom it showed, also where that was removed meanwhile', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'budget <#C1|clips> 20 USD');
+    const form = await open(house, 'panel:budget:amounts:channel.C1');
+    await house.bot.text(admin(), 'budget <#C1|clips> off');
+    await save(house, form, { hard_USD: '30' });
+    expect(await amounts(house)).toEqual([['channel', { USD: 30_000_000n }, {}]]);
+  });
+
+  it('saves neither amount where one is wrong', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'budget team 100');
+    const form = await open(house, 'panel:budget:amounts:team');
+    const reply = await save(house, form, { hard_USD: '90', soft_USD: 'lots' });
+    expect(replyText(reply)).toContain('amount: “lots” isn’t an amount.');
+    expect(await amounts(house)).toEqual([['team', { USD: 100_000_000n }, {}]]);
+  });
+
+  it('keeps the currency of an amount that is typed as a number', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'settings --confirm_above "2 USD"');
+    const form = await open(house, 'panel:settings:amounts');
+    await save(house, form, { confirm_above: '3' });
+    expect(await house.settings.get(admin())).toMatchObject({ confirmAbove: { amount: '3', currency: 'USD' } });
+  });
+});
+
+describe('the panel of /video approvers', () => {
+  const names = async (house: BotHouse) => (await house.approvers.list(admin())).map(({ id }) => id);
+
+  it('adds and removes those that were chosen and taken out, and leaves alone who was added meanwhile', async () => {
+    const house = new BotHouse(CATALOG);
+    for (const who of ['<@U2|Bob>', '<@U3|Cleo>', '<!subteam^S1|@producers>'])
+      await house.bot.text(admin(), `approvers ${who}`);
+    expect(labelsOf(await house.bot.text(admin(), 'approvers'))).toEqual(['Approvers…', 'Add a deputy…']);
+    const form = await open(house, 'panel:approvers:approvers');
+    expect(form.fields[0]).toMatchObject({ control: 'approver', most: 25 });
+    expect(form.fields[0]?.value.split('\n').toSorted()).toEqual([
+      '<!subteam^S1|@producers>',
+      '<@U2|Bob>',
+      '<@U3|Cleo>',
+    ]);
+    await house.bot.text(admin(), 'approvers <@U4|Dan>');
+    await save(house, form, { who: '<!subteam^S1>\n<@U2|Bobby>\n<@U5|Eve>' });
+    expect((await names(house)).toSorted()).toEqual(['S1', 'U2', 'U4', 'U5']);
+    await save(house, await open(house, 'panel:approvers:approvers'), { who: '' });
+    expect(await names(house)).toEqual([]);
+  });
+
+  it('adds a deputy until a day', async () => {
+    const house = new BotHouse(CATALOG);
+    const form = await open(house, 'panel:approvers:deputy');
+    const wrong = await save(house, form, { who: '<@U2|Bob>', until: 'soon' });
+    expect(replyText(wrong)).toContain('until: “soon” isn’t a day.');
+    expect(replyText(await save(house, form, { who: '<@U2|Bob>', until: '2026-12-24' }))).toContain(
+      'until 24 December',
+    );
+  });
+
+  it('shows of many as many as fit, with a sentence, and removes none of the others', async () => {
+    const house = new BotHouse(CATALOG);
+    for (let at = 10; at < 40; at += 1) await house.bot.text(admin(), `approvers <@U${at}|Person ${at}>`);
+    const form = await open(house, 'panel:approvers:approvers');
+    const [field] = form.fields;
+    expect(field?.note).toBe('Only 20 of 30 fit here; the others stay as they are.');
+    expect(field?.name.length).toBeLessThanOrEqual(100);
+    const [first = '', ...others] = field?.value.split('\n') ?? [];
+    await save(house, form, { who: others.join('\n') });
+    const left = await names(house);
+    expect(left).toHaveLength(29);
+    expect(left.filter((id) => first.includes(id))).toEqual([]);
+    await save(house, await open(house, 'panel:approvers:approvers'), { who: '' });
+    expect(await names(house)).toHaveLength(9);
+  });
+});
