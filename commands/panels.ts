@@ -109,6 +109,6 @@ function inForm(
 
 function savedInPart({ card }: Extract<Reply, { readonly kind: 'private' }>, sentence: string): Reply {
   const { progress, buttons } = card;
-  const left = [{ strong: 'Not all of it was saved' }, ': ', { untrusted: sentence }] as const;
+  const left = [{ strong: 'This part was not saved' }, ': ', { untrusted: sentence }] as const;
   return privately(layOut([left, ...blocksOf(card)], { progress, buttons }));
 }

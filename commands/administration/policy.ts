@@ -12,10 +12,17 @@ import {
   valueRules,
 } from '#src/teams/index.ts';
 import { type Catalog, isSameWord, RESOLUTIONS, styleNamed } from '#src/videos/index.ts';
-import { ADD_OR_REMOVE, approverNamed, approverProblem, unknownApprover } from '../approvals/approvers.ts';
-import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import {
+  ADD_OR_REMOVE,
+  approverNamed,
+  approverProblem,
+  approverValue,
+  unknownApprover,
+} from '../approvals/approvers.ts';
+import type { Caller, Command, FieldChoice, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
-import { isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
+import { asChoices, isAnyGiven, optionValue, type Read, readOptions } from '../input/options.ts';
+import { type Panel, type PanelField, type PanelGroup, panelButtons } from '../input/panels.ts';
 import { channelNamed, withoutMarkup } from '../input/people.ts';
 import {
   type BotPorts,
@@ -63,16 +70,95 @@ const options: readonly OptionDeclaration[] = [
   ].map((option): OptionDeclaration => ({ ...option, isAdministrative: true })),
 ];
 
+const declaration: Command = {
+  name: 'policy',
+  description: 'What is allowed here: models, lengths, words and people',
+  example: '/video policy',
+  options,
+  visibility: 'private',
+  isAdministrative: 'options',
+};
+
+/** The rules of the team as forms, or of the channel that a card is about. */
+const panel: Panel = {
+  values: rulesGroup('Models and lengths', ['models', 'seconds', 'resolutions', 'clips']),
+  words: rulesGroup('Words and style', ['style', 'words']),
+  people: rulesGroup('People', ['create', 'decide', 'review']),
+};
+
+function rulesGroup(title: string, names: readonly RuleName[]): PanelGroup {
+  return {
+    label: `${title}…`,
+    title,
+    isAboutOne: 'also',
+    fields: async (ports, caller, about) => {
+      const { policy: stored = NO_POLICY, styles = [] } = await ports.settings.get(teamOf(caller));
+      const rules = about === null ? stored.team : rulesAt(stored, { channel: about });
+      const choices = {
+        models: ports.catalog().models.map(({ name, title: label }) => ({ value: name, label })),
+        resolutions: asChoices(RESOLUTIONS),
+        clips: asChoices(Array.from({ length: MAX_SET_SIZE }, (_, at) => String(at + 1))),
+        style: asChoices(styles.map(({ name }) => name)),
+      };
+      return [...(about === null ? [CHANNEL] : []), ...names.flatMap((name) => ruleFields(name, rules[name], choices))];
+    },
+    subject: (_ports, _caller, about) => ({ channel: [`<#${about}>`] }),
+  };
+}
+
+const CHANNEL: PanelField = {
+  option: 'channel',
+  label: 'Only in a channel',
+  values: [],
+  note: 'Then what you change below is that channel’s own rule; empty: the team’s, which are shown',
+  isSubject: true,
+};
+
+/** Returns the fields of a rule: two for forbidden words, which are added and removed. */
+function ruleFields(
+  name: RuleName,
+  value: PolicyRules[RuleName],
+  choices: Partial<Record<RuleName, readonly FieldChoice[]>>,
+): readonly PanelField[] {
+  const { label } = RULE_WORDS[name];
+  if (name === 'words') {
+    const removed = { name: 'allowed', with: { change: ['remove'] }, note: 'Removes forbidden words, by commas' };
+    return [
+      { option: name, label: 'Forbid words', values: [] },
+      { option: name, label: 'Allow words again', values: [], ...removed },
+    ];
+  }
+  const list = name === 'models' || name === 'resolutions' ? 'whole' : isOfPeople(name) ? 'each' : undefined;
+  const some = choices[name];
+  return [
+    {
+      option: name,
+      label,
+      values: value === undefined || value === 'any' ? [] : writtenRule(value),
+      ...(list === undefined ? {} : { list }),
+      ...(isOfPeople(name) ? { emptied: { off: [name] }, note: 'Administrators always may; empty: no rule' } : {}),
+      ...(some === undefined ? {} : { choices: some }),
+    },
+  ];
+}
+
+function isOfPeople(name: RuleName): boolean {
+  return RULE_WORDS[name].option.kind === 'approver';
+}
+
+/** Writes the value of a rule as it may be typed. */
+function writtenRule(value: Exclude<PolicyRules[RuleName], 'any' | undefined>): readonly string[] {
+  if (typeof value !== 'object') return [String(value)];
+  if ('max' in value) return [String(value.max)];
+  const lengths = value.filter((one) => typeof one === 'number');
+  if (lengths.length > 0) return [lengths.length === 1 ? `only ${lengths[0]}` : lengths.join(', ')];
+  return value.map((one) => (typeof one === 'object' ? approverValue(one) : String(one)));
+}
+
 /** `/video policy`: shows what is allowed, and changes it. */
 export const policy: Subcommand = {
-  declaration: {
-    name: 'policy',
-    description: 'What is allowed here: models, lengths, words and people',
-    example: '/video policy',
-    options,
-    visibility: 'private',
-    isAdministrative: 'options',
-  },
+  declaration,
+  panel,
   run: async (ports, caller, given) => {
     const place = await placeOf(ports, caller, optionValue(given, 'channel'));
     if (place === null) return refused(channelUnknown('channel'));
@@ -122,8 +208,7 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, plac
 /** Returns the changes of a place, where lists of people and words begin with what applies there. */
 function patchOf(values: ReadonlyMap<RuleName, unknown>, applied: PolicyRules, isRemoval: boolean): RulesPatch {
   const changed = [...values].flatMap(([name, value]): readonly (readonly [string, unknown])[] => {
-    if (!Array.isArray(value) || !(name === 'words' || RULE_WORDS[name].option.kind === 'approver'))
-      return [[name, value]];
+    if (!Array.isArray(value) || !(name === 'words' || isOfPeople(name))) return [[name, value]];
     const before = applied[name];
     // An empty list is a rule: it leaves administrators alone.
     if (isRemoval && !Array.isArray(before)) return [];
@@ -154,16 +239,20 @@ async function show(
   const title: Line =
     channel === null ? ['Allowed in this team'] : channel === here ? ['Allowed here'] : ['Allowed in ', { channel }];
   const others = Object.keys(stored.channels).filter((one) => one !== channel);
-  const card = layOut([
-    heading(...title),
-    savedLine(isChanged),
-    names.length === 0 && ['Everything that the models offer, for everyone.'],
-    ...names.map((name) => {
-      const line = labelled(RULE_WORDS[name].label, ...ruleLine(name, rules, ports.catalog()));
-      return facts(line, own[name] !== undefined && 'this channel’s own rule');
-    }),
-    ...closingLines(caller, others).map((line) => small(...line)),
-  ]);
+  const buttons = panelButtons(caller, declaration, panel, named);
+  const card = layOut(
+    [
+      heading(...title),
+      savedLine(isChanged),
+      names.length === 0 && ['Everything that the models offer, for everyone.'],
+      ...names.map((name) => {
+        const line = labelled(RULE_WORDS[name].label, ...ruleLine(name, rules, ports.catalog()));
+        return facts(line, own[name] !== undefined && 'this channel’s own rule');
+      }),
+      ...closingLines(caller, others).map((line) => small(...line)),
+    ],
+    { buttons },
+  );
   return privately(card);
 }
 
@@ -175,7 +264,7 @@ function ruleLine(name: RuleName, rules: PolicyRules, catalog: Catalog): Line {
 
 /** Says who changes a rule, and how. @param others channels with rules that are not shown. */
 function closingLines({ fields, mayAdminister }: Caller, others: readonly string[]): readonly Line[] {
-  const command = nameOf(policy.declaration, fields);
+  const command = nameOf(declaration, fields);
   if (!mayAdminister) return [['Administrators change this with ', { code: command }, '.']];
   const channels = others.map((channel): Line => [{ channel }]);
   const example = fields === undefined ? `${command} --seconds 8` : `${command} seconds:8`;

@@ -1,5 +1,5 @@
 import type { Setting } from '#src/videos/index.ts';
-import type { Command, FieldProblem, GivenOptions, OptionDeclaration } from '../bot-port.ts';
+import type { Command, FieldChoice, FieldProblem, GivenOptions, OptionDeclaration } from '../bot-port.ts';
 import { count, formatCount, quoted, shown } from '../sentences/format.ts';
 import { notAChoice } from '../sentences/refusals.ts';
 import { SETTING_WORDS } from '../sentences/settings.ts';
@@ -61,6 +61,11 @@ function notChosen({ name, choices, positional = false }: OptionDeclaration, val
   if (choices === undefined || positional) return [];
   const values = choices.map((choice) => choice.value);
   return values.includes(value.toLowerCase()) ? [] : [`${name}: ${notAChoice(value, values)}`];
+}
+
+/** Returns values as choices that are labelled as they are. */
+export function asChoices(values: readonly string[]): readonly FieldChoice[] {
+  return values.map((value) => ({ value, label: value }));
 }
 
 /** Returns the option for a setting of clips. */

@@ -6,6 +6,7 @@ import { formChoices, modelChoices } from '../sentences/settings.ts';
 import { field } from '../ui/form-ids.ts';
 import { pickIn } from '../ui/picks.ts';
 import { currenciesOf } from './amounts.ts';
+import { asChoices } from './options.ts';
 import type { PanelField } from './panels.ts';
 import { timeZones } from './time-zones.ts';
 
@@ -107,10 +108,16 @@ function nameOf({ name, option }: PanelField, shown: readonly string[]): string 
   return `${name ?? option}~${shown.map(markOf).join('')}`;
 }
 
-/** Returns the values that a field shows: those that fit into it. */
+/** Returns the values that a field shows: of a list as many as fit, of a whole value all or nothing. */
 function shownIn({ values, list }: PanelField, option: OptionDeclaration): readonly string[] {
   if (option.kind === 'flag') return ['off'];
-  return values.join('\n').length > MAX_TEXT_LENGTH && list === undefined ? [] : values.slice(0, MAX_SHOWN);
+  if (list === 'each') return values.slice(0, MAX_SHOWN);
+  const most = list === 'whole' ? MAX_TEXT_LENGTH : lengthOf(option);
+  return values.length > MAX_SHOWN || values.join(', ').length > most ? [] : values;
+}
+
+function lengthOf({ maxLength = 200 }: OptionDeclaration): number {
+  return Math.min(maxLength, MAX_TEXT_LENGTH);
 }
 
 function hiddenNote({ values }: PanelField, shown: readonly string[]): string | null {
@@ -121,8 +128,7 @@ function hiddenNote({ values }: PanelField, shown: readonly string[]): string | 
 
 /** Marks a value that was shown, to find out what was changed; without the name, which a platform may not send back. */
 function markOf(value: string): string {
-  const bare = pickIn(value)?.id ?? value.replace(/^[@#]/u, '');
-  const text = bare.replace(/\s+/gu, ' ').trim();
+  const text = (pickIn(value)?.id ?? value).replace(/\s+/gu, ' ').trim();
   return createHash('sha256').update(text).digest('base64url').slice(0, MARK_LENGTH);
 }
 
@@ -131,17 +137,16 @@ function isSwitch({ kind, choices = [] }: OptionDeclaration): boolean {
 }
 
 function controlOf(one: PanelField, option: OptionDeclaration, catalog: Catalog): Partial<FormField> {
-  const { kind, maxLength, isList } = option;
+  const { kind, isList } = option;
   if (isSwitch(option)) return { control: 'switch' };
   if (kind === 'person' || kind === 'approver' || kind === 'channel') return { control: kind };
   const all = one.choices ?? option.choices ?? choicesOf(option, catalog);
   if (all !== undefined && all.length > 0) return { choices: { title: one.label, placeholder: 'None', all } };
-  return { long: isList === true && (maxLength ?? 0) > 200, maxLength: Math.min(maxLength ?? 200, MAX_TEXT_LENGTH) };
+  return { long: isList === true && lengthOf(option) > 200, maxLength: lengthOf(option) };
 }
 
 /** Returns what an option's suggestions offer, where there are few enough kinds of them to choose from. */
 function choicesOf({ name, autocomplete }: OptionDeclaration, catalog: Catalog): readonly FieldChoice[] | undefined {
-  const asChoices = (values: readonly string[]) => values.map((value) => ({ value, label: value }));
   switch (autocomplete) {
     case 'model':
       return modelChoices(catalog).all;

@@ -46,8 +46,8 @@ export interface PanelGroup {
   ) => readonly PanelField[] | Promise<readonly PanelField[]>;
   /** Options that name what the form is about. */
   readonly subject?: (ports: BotPorts, caller: Caller, about: string) => GivenOptions | Promise<GivenOptions>;
-  /** True for a form that only the card of one thing opens. Default: false. */
-  readonly isOfOne?: true;
+  /** Whether it is about one of several things: always, or also. Default: never. */
+  readonly isAboutOne?: 'always' | 'also';
 }
 
 /** Options of a command as forms, by the names of their groups in ids. */
@@ -70,7 +70,7 @@ export function panelButtons(
 ): readonly CardButton[] {
   if (!mayOpen(caller, command)) return [];
   return Object.entries(panel)
-    .filter(([, { isOfOne = false }]) => isOfOne === (about !== null))
+    .filter(([, { isAboutOne }]) => (about === null ? isAboutOne !== 'always' : isAboutOne !== undefined))
     .map(([group, { label }]) => button({ action: 'panel', command: command.name, group, about }, label))
     .filter(({ id }) => id.length <= MAX_ID_LENGTH);
 }

@@ -92,7 +92,7 @@ const panel: Panel = {
   amounts: {
     label: 'Change…',
     title: 'Change a budget',
-    isOfOne: true,
+    isAboutOne: 'always',
     fields: async (ports, caller, about) => {
       const found = await budgetAbout(ports, caller, about);
       const all = new Set([...(found === undefined ? [] : currenciesIn(found)), ...currenciesOf(ports.catalog())]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { RULE_WORDS } from '#commands/administration/rule-words.ts';
 import type { Caller, Form, Reply } from '#commands/bot-port.ts';
 import { declarations, subcommands } from '#commands/registry.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
@@ -300,5 +301,169 @@ describe('the panel of /video approvers', () => {
     expect(left.filter((id) => first.includes(id))).toEqual([]);
     await save(house, await open(house, 'panel:approvers:approvers'), { who: '' });
     expect(await names(house)).toHaveLength(9);
+  });
+});
+
+describe('the panel of /video policy', () => {
+  const rules = async (house: BotHouse) => (await house.settings.get(admin())).policy;
+
+  it('is for administrators alone, under a card that everyone may see', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(labelsOf(await house.bot.text(bob(), 'policy'))).toEqual([]);
+    expect((await house.bot.press(bob(), 'panel:policy:people')).kind).toBe('refused');
+    const labels = ['Models and lengths…', 'Words and style…', 'People…'];
+    expect(labelsOf(await house.bot.text(admin(), 'policy'))).toEqual(labels);
+  });
+
+  it('chooses models, lengths and sizes of the team, and removes what is emptied', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'policy --seconds "only 8" --clips 3');
+    const form = await open(house, 'panel:policy:values');
+    expect(form.fields.map(({ label, value, most }) => [label, value, most])).toEqual([
+      ['Only in a channel', '', undefined],
+      ['Models', '', 25],
+      ['Length', 'only 8', undefined],
+      ['Resolution', '', 25],
+      ['Clips per order', '3', undefined],
+    ]);
+    expect(form.fields[1]?.choices?.all.map(({ value }) => value)).toEqual(['swift-1', 'epic-pro', 'plain']);
+    await save(house, form, { models: 'swift-1\nplain', clips: '', resolutions: '720p' });
+    expect((await rules(house))?.team).toEqual({
+      models: ['swift-1', 'plain'],
+      seconds: [8],
+      resolutions: ['720p'],
+    });
+  });
+
+  it('changes the rules of a channel that is chosen, or that the card is about', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'policy --seconds 6');
+    await save(house, await open(house, 'panel:policy:values'), { channel: '<#C7|films>', clips: '2' });
+    expect(await rules(house)).toEqual({ team: { seconds: { max: 6 } }, channels: { C7: { clips: 2 } } });
+    const card = await house.bot.text(admin(), 'policy --channel <#C7|films>');
+    if (card.kind !== 'private') throw new TypeError(card.kind);
+    const [values] = buttonsOf(card.card);
+    expect(values?.id).toBe('panel:policy:values:C7');
+    const form = await open(house, values?.id ?? '');
+    expect(form.fields.map(({ label, value }) => [label, value])).toEqual([
+      ['Models', ''],
+      ['Length', '6'],
+      ['Resolution', ''],
+      ['Clips per order', '2'],
+    ]);
+    await save(house, form, { seconds: '4', clips: '' });
+    expect(await rules(house)).toEqual({ team: { seconds: { max: 6 } }, channels: { C7: { seconds: { max: 4 } } } });
+  });
+
+  it('adds and removes people and words, and keeps what others added meanwhile', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'policy --create <@U2|Bob> --words "blood, gore"');
+    const people = await open(house, 'panel:policy:people');
+    await house.bot.text(admin(), 'policy --create <@U3|Cleo>');
+    await save(house, people, { create: '<@U4|Dan>\n<!subteam^S1|@producers>', review: '<@U2|Bob>' });
+    const words = await open(house, 'panel:policy:words');
+    expect(words.fields.map(({ name }) => name.split('~')[0])).toEqual(['channel', 'style', 'words', 'allowed']);
+    await save(house, words, { words: 'guns', allowed: 'gore' });
+    const now = (await rules(house))?.team;
+    expect(now?.words).toEqual(['blood', 'guns']);
+    expect(Array.isArray(now?.create) && now.create.map(({ id }) => id)).toEqual(['U3', 'U4', 'S1']);
+    expect(Array.isArray(now?.review) && now.review.map(({ id }) => id)).toEqual(['U2']);
+    await save(house, await open(house, 'panel:policy:people'), { create: '' });
+    expect((await rules(house))?.team).not.toHaveProperty('create');
+  });
+
+  it('says what was not saved where a part was refused', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'policy --create <@U2|Bob>');
+    house.outsiders.add('U9');
+    const reply = await save(house, await open(house, 'panel:policy:people'), {
+      create: '<@U2|Bob>\n<@U3|Cleo>\n<@U9|Gone>',
+    });
+    expect(replyText(reply)).toMatch(/^\*This part was not saved\*: ‹create: Gone/u);
+    const now = (await rules(house))?.team.create;
+    expect(Array.isArray(now) && now.map(({ id }) => id)).toEqual(['U2', 'U3']);
+  });
+
+  it('has a field for every rule', async () => {
+    const house = new BotHouse(CATALOG);
+    const forms = await Promise.all(['values', 'words', 'people'].map((name) => open(house, `panel:policy:${name}`)));
+    const names = forms.flatMap(({ fields }) => fields.map(({ name }) => name.split('~')[0]));
+    expect(names).toEqual(expect.arrayContaining(Object.keys(RULE_WORDS)));
+  });
+});
+
+describe('the panel of /video defaults', () => {
+  it('is for everyone, with the models and lengths that the policy allows', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'policy --models swift-1,plain');
+    await house.bot.text(bob(), 'defaults --model plain --seconds 6');
+    const form = await open(house, 'panel:defaults:change', bob());
+    expect(form.fields.map(({ label, value }) => [label, value])).toEqual([
+      ['Model', 'plain'],
+      ['Length', '6'],
+      ['Aspect', ''],
+    ]);
+    expect(form.fields[0]?.choices?.all.map(({ value }) => value)).toEqual(['swift-1', 'plain']);
+    await save(house, form, { model: 'swift-1', seconds: '', aspect: '9:16' }, bob());
+    expect(await house.defaults.get({ platform: 'slack', team: 'T1', user: 'U2' })).toMatchObject({
+      model: 'swift-1',
+      aspect: '9:16',
+    });
+    expect(await house.defaults.get({ platform: 'slack', team: 'T1', user: 'U2' })).not.toHaveProperty('seconds');
+  });
+});
+
+describe('the panel of /video notify', () => {
+  it('announces the clips of a person in a channel, or by direct message', async () => {
+    const house = new BotHouse(CATALOG);
+    const form = await open(house, 'panel:notify:announce', ada());
+    expect(form.fields.map(({ control, value }) => [control, value])).toEqual([
+      ['person', ''],
+      ['channel', ''],
+      ['switch', 'off'],
+    ]);
+    await save(house, form, { who: '<@U2|Bob>', channel: '<#C2|films>' }, ada());
+    await save(house, form, { direct: 'on' }, ada());
+    expect(house.subscribed.map(({ who, channel, from }) => [who, channel, from])).toEqual([
+      [{ id: 'U2', name: 'Bob' }, 'C2', undefined],
+      ['everyone', 'direct-U1', 'clips'],
+    ]);
+    house.memberRights.set('C3', { view: true, post: true, manage: false });
+    const reply = await save(house, form, { channel: '<#C3>', who: '<@U2|Bob>' }, ada());
+    expect(reply.kind).toBe('refused');
+  });
+});
+
+describe('the panel of /video style', () => {
+  const styles = async (house: BotHouse) => (await house.settings.get(admin())).styles;
+
+  it('adds, changes and removes a style', async () => {
+    const house = new BotHouse(CATALOG);
+    expect(labelsOf(await house.bot.text(bob(), 'style'))).toEqual([]);
+    expect(labelsOf(await house.bot.text(admin(), 'style'))).toEqual(['New style…']);
+    const created = await save(house, await open(house, 'panel:style:new'), { name: 'House', before: 'on film,' });
+    expect(replyText(created)).toContain('Style house');
+    expect(labelsOf(created)).toEqual(['Words…', 'Model and length…']);
+    expect(labelsOf(await house.bot.text(admin(), 'style'))).toEqual(['Change…', 'New style…']);
+    const words = await open(house, 'panel:style:words:house');
+    expect(words.fields.map(({ label, value, long }) => [label, value, long])).toEqual([
+      ['Before the prompt', 'on film,', true],
+      ['After the prompt', '', true],
+      ['Avoid', '', true],
+      ['Reference images', '', true],
+      ['Remove', '', false],
+    ]);
+    await save(house, words, { before: '', avoid: 'logos' });
+    await save(house, await open(house, 'panel:style:clips:house'), { model: 'swift-1', seconds: '8' });
+    expect(await styles(house)).toEqual([{ name: 'house', avoid: 'logos', model: 'swift-1', seconds: 8 }]);
+    await save(house, await open(house, 'panel:style:words:house'), { off: 'all' });
+    expect(await styles(house)).toBeUndefined();
+  });
+
+  it('refuses a name by its field', async () => {
+    const house = new BotHouse(CATALOG);
+    const form = await open(house, 'panel:style:new');
+    const reply = await save(house, form, { name: 'my house', before: 'x' });
+    expect(reply).toMatchObject({ kind: 'refused', problems: [{ field: 'name~' }] });
   });
 });
