@@ -13,9 +13,10 @@ import {
   SETTINGS,
   type Setting,
 } from '#src/videos/index.ts';
-import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import type { Caller, Command, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { rightsIn } from '../input/member-rights.ts';
 import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
+import { type Panel, type PanelField, panelButtons } from '../input/panels.ts';
 import {
   type BotPorts,
   byCommand,
@@ -30,7 +31,14 @@ import { MANAGERS_SET_DEFAULT } from '../sentences/cards/comparison.ts';
 import { nameOf } from '../sentences/command-name.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
 import { savedLine } from '../sentences/saved.ts';
-import { MEDIA_WORDS, ORDER_LABELS, SETTING_WORDS, valueWords } from '../sentences/settings.ts';
+import {
+  formChoices,
+  MEDIA_WORDS,
+  modelChoices,
+  ORDER_LABELS,
+  SETTING_WORDS,
+  valueWords,
+} from '../sentences/settings.ts';
 import { heading, type Line, labelled, layOut, small } from '../ui/card.ts';
 
 /** Names of the defaults, as options. */
@@ -47,15 +55,39 @@ const options: readonly OptionDeclaration[] = [
   },
 ];
 
+const declaration: Command = {
+  name: 'defaults',
+  description: 'Shows or changes the model, length and aspect that your clips get',
+  example: '/video defaults --model swift-1 --seconds 6',
+  options,
+  visibility: 'private',
+};
+
+const panel: Panel = {
+  change: {
+    label: 'Change…',
+    title: 'Your defaults',
+    fields: async (ports, caller) => {
+      const catalog = (await withPolicy(ports, caller)).catalog();
+      const now = await ports.defaults.get(memberOf(caller));
+      const valuesOf = (name: (typeof NAMES)[number]) => (now[name] === undefined ? [] : [String(now[name])]);
+      const settings = SETTINGS.flatMap((setting): readonly PanelField[] => {
+        const { name } = setting;
+        if (name === 'resolution') return [];
+        const choices = formChoices(catalog, setting)?.all;
+        const { label } = SETTING_WORDS[name];
+        return [{ option: name, label, values: valuesOf(name), ...(choices === undefined ? {} : { choices }) }];
+      });
+      const choices = modelChoices(catalog).all;
+      return [{ option: 'model', label: ORDER_LABELS.model, values: valuesOf('model'), choices }, ...settings];
+    },
+  },
+};
+
 /** `/video defaults`: the model, length and aspect ratio that the caller's orders get where they name none. */
 export const defaults: Subcommand = {
-  declaration: {
-    name: 'defaults',
-    description: 'Shows or changes the model, length and aspect that your clips get',
-    example: '/video defaults --model swift-1 --seconds 6',
-    options,
-    visibility: 'private',
-  },
+  declaration,
+  panel,
   run: async (ports, caller, given) => {
     const before = await ports.defaults.get(memberOf(caller));
     if (optionValue(given, 'off')?.toLowerCase() === 'channel') return removeChannels(ports, caller, given, before);
@@ -106,24 +138,28 @@ async function show(ports: BotPorts, caller: Caller, shown: Defaults, isChanged:
   const isChannels = models.some(({ name }) => name === ofChannel.model);
   const [seconds] = SETTINGS.filter(({ name }) => name === 'seconds').map((setting) => setting.defaultOf(model));
   const price = formatPrice(priceOf(model, Number(seconds)));
-  const card = layOut([
-    heading('Your defaults'),
-    savedLine(isChanged),
-    labelled(ORDER_LABELS.model, ...modelLine(shown, model, isChannels)),
-    ...SETTINGS.map((setting) => {
-      const line = settingLine(setting, shown, model);
-      return line !== null && labelled(SETTING_WORDS[setting.name].label, line);
-    }),
-    needsLine(model),
-    small(
-      `A clip with these settings costs ${price}. What you name in an order counts for that order; a retry keeps the settings of its `,
-      'clip. To change one: ',
-      { code: nameOf(defaults.declaration, caller.fields) },
-      ' with an option. ',
-      { code: 'off' },
-      ' removes a value.',
-    ),
-  ]);
+  const buttons = panelButtons(caller, declaration, panel);
+  const card = layOut(
+    [
+      heading('Your defaults'),
+      savedLine(isChanged),
+      labelled(ORDER_LABELS.model, ...modelLine(shown, model, isChannels)),
+      ...SETTINGS.map((setting) => {
+        const line = settingLine(setting, shown, model);
+        return line !== null && labelled(SETTING_WORDS[setting.name].label, line);
+      }),
+      needsLine(model),
+      small(
+        `A clip with these settings costs ${price}. What you name in an order counts for that order; a retry keeps the settings of its `,
+        'clip. To change one: ',
+        { code: nameOf(declaration, caller.fields) },
+        ' with an option. ',
+        { code: 'off' },
+        ' removes a value.',
+      ),
+    ],
+    { buttons },
+  );
   return privately(card);
 }
 

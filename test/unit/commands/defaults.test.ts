@@ -37,6 +37,7 @@ describe('/video defaults', () => {
       '*Length*: 4 s, as for everyone.',
       '*Aspect*: 16:9, as for everyone.',
       expect.stringContaining('A clip with these settings costs $0.20.'),
+      '(Change…)',
     ]);
     await house.bot.command(ada(), 'defaults', { model: ['Epic-Pro'], seconds: ['10s'] });
     expect(await lines()).toEqual([
@@ -46,6 +47,7 @@ describe('/video defaults', () => {
       '*Aspect*: 16:9, as for everyone.',
       'Epic Pro needs reference images: a prompt alone isn’t enough.',
       expect.stringContaining('A clip with these settings costs $1.20.'),
+      '(Change…)',
     ]);
   });
 
