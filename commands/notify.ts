@@ -1,8 +1,9 @@
 import { type Subscription, subscriptionKey } from '#src/chat/index.ts';
 import type { Person } from '#src/tasks/index.ts';
-import type { Caller, GivenOptions, OptionDeclaration, Reply } from './bot-port.ts';
+import type { Caller, Command, GivenOptions, OptionDeclaration, Reply } from './bot-port.ts';
 import { rightsIn } from './input/member-rights.ts';
 import { isAnyGiven, isSet, optionValue } from './input/options.ts';
+import { type Panel, panelButtons } from './input/panels.ts';
 import { channelNamed, personNamed } from './input/people.ts';
 import { type BotPorts, privately, refused, type Subcommand } from './input/subcommand.ts';
 import { missingRightSentence, UNKNOWN_BUTTON, unknownPerson } from './sentences/refusals.ts';
@@ -35,15 +36,30 @@ const options: readonly OptionDeclaration[] = [
   },
 ];
 
+const declaration: Command = {
+  name: 'notify',
+  description: 'Sets where finished clips are announced',
+  example: '/video notify everyone',
+  options,
+  visibility: 'private',
+};
+
+const panel: Panel = {
+  announce: {
+    label: 'Announce clips…',
+    title: 'Announce clips',
+    fields: () => [
+      { option: 'who', label: 'Whose clips', values: [], note: 'Everyone’s, if you choose nobody' },
+      { option: 'channel', label: 'Channel', values: [], note: 'This one, if you choose none' },
+      { option: 'direct', label: 'By direct message, to me', values: [] },
+    ],
+  },
+};
+
 /** `/video notify`: shows and changes the notifications of finished clips. */
 export const notify: Subcommand = {
-  declaration: {
-    name: 'notify',
-    description: 'Sets where finished clips are announced',
-    example: '/video notify everyone',
-    options,
-    visibility: 'private',
-  },
+  declaration,
+  panel,
   run: async (ports, caller, given) => {
     if (!isAnyGiven(given)) return overview(ports, caller, null);
     const named = optionValue(given, 'who');
@@ -175,8 +191,10 @@ async function overview(ports: BotPorts, caller: Caller, outcome: NotifyOutcome 
   ]);
   const isOn = (isIt: (one: Subscription) => boolean) => all.some((one) => one.who === 'everyone' && isIt(one));
   const isDirectOn = isOn((one) => one.from === channel && one.by.id === user.id);
+  const forms = panelButtons(caller, declaration, panel);
   return privately(
     notifyCard(outcome, shown.flat(), {
+      forms,
       on: here.manage && here.post && !isOn((one) => one.from === undefined && one.channel === channel),
       direct: audience === 'team' && ports.chat.platform(platform).limits.hasDirectMessages && !isDirectOn,
     }),
@@ -204,7 +222,7 @@ const MAX_STOP_BUTTONS = 5;
 function notifyCard(
   outcome: NotifyOutcome | null,
   shown: readonly ShownSubscription[],
-  offers: { readonly on: boolean; readonly direct: boolean },
+  offers: { readonly on: boolean; readonly direct: boolean; readonly forms: readonly CardButton[] },
 ): Card {
   const heading =
     shown.length === 0 ? 'No notifications are on. You’re always told about your own clips.' : 'Notifications:';
@@ -220,7 +238,7 @@ function notifyCard(
   });
   return {
     ...textCard(outcome && outcomeLine(outcome), [heading], ...listed),
-    buttons: [...stops, ...offerButtons(offers)],
+    buttons: [...stops, ...offerButtons(offers), ...offers.forms],
   };
 }
 

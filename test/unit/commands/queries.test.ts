@@ -251,13 +251,15 @@ describe('/video notify', () => {
   it('without options shows the notifications with a button for each change, and changes nothing', async () => {
     const house = new BotHouse(CATALOG);
     expect(await said(house, ada(), 'notify')).toBe(
-      'No notifications are on. You’re always told about your own clips.\n(Announce everyone’s clips here) (Message me about this channel’s clips)',
+      'No notifications are on. You’re always told about your own clips.\n(Announce everyone’s clips here) (Message me about this channel’s clips) (Announce clips…)',
     );
     expect(house.subscribed).toEqual([]);
     house.memberRights.set('clips', LIMITED);
-    expect(await said(house, ada(), 'notify')).toMatch(/\n\(Message me about this channel’s clips\)$/);
+    expect(await said(house, ada(), 'notify')).toMatch(
+      /\n\(Message me about this channel’s clips\) \(Announce clips…\)$/,
+    );
     house.platform.limits = { ...house.platform.limits, hasDirectMessages: false };
-    expect(await said(house, ada(), 'notify')).not.toContain('(');
+    expect(await said(house, ada(), 'notify')).toMatch(/own clips\.\n\(Announce clips…\)$/);
   });
 
   it.each(['notify on', 'notify everyone', 'notify --channel <#clips>'])(
@@ -265,7 +267,7 @@ describe('/video notify', () => {
     async (text) => {
       const house = new BotHouse(CATALOG);
       expect(await said(house, ada(), text)).toBe(
-        'I’ll post in #clips when anyone’s clip is ready.\nNotifications:\n• everyone’s clips → #clips (set by Ada)\n(Turn off) (Message me about this channel’s clips)',
+        'I’ll post in #clips when anyone’s clip is ready.\nNotifications:\n• everyone’s clips → #clips (set by Ada)\n(Turn off) (Message me about this channel’s clips) (Announce clips…)',
       );
       expect(await said(house, bob(), text)).toMatch(/^Already on: everyone’s clips → #clips\./);
       expect(house.subscribed).toEqual([subscription()]);
@@ -333,7 +335,7 @@ describe('/video notify', () => {
     const house = new BotHouse(CATALOG);
     house.memberRights.set('clips', LIMITED);
     expect(await said(house, bob(), 'notify everyone --direct')).toBe(
-      'I’ll message you when a clip from #clips is ready.\nNotifications:\n• everyone’s clips from #clips → a direct message to you\n(Turn off)',
+      'I’ll message you when a clip from #clips is ready.\nNotifications:\n• everyone’s clips from #clips → a direct message to you\n(Turn off) (Announce clips…)',
     );
     const by = { id: 'U2', name: 'Bob' };
     expect(house.subscribed).toEqual([subscription({ channel: 'direct-U2', from: 'clips', by })]);
@@ -347,7 +349,9 @@ describe('/video notify', () => {
   it('can also be changed by buttons', async () => {
     const house = new BotHouse(CATALOG);
     expect(replyText(await house.bot.press(ada(), 'notify:on'))).toMatch(/^I’ll post in #clips/);
-    expect(replyText(await house.bot.press(ada(), 'notify:direct'))).toMatch(/\(Turn off 1\) \(Turn off 2\)$/);
+    expect(replyText(await house.bot.press(ada(), 'notify:direct'))).toMatch(
+      /\(Turn off 1\) \(Turn off 2\) \(Announce clips…\)$/,
+    );
     for (const key of house.subscribed.map(subscriptionKey))
       expect(replyText(await house.bot.press(ada(), `notify:off:${key}`))).toMatch(/^Turned off/);
     expect(house.subscribed).toEqual([]);
