@@ -8,8 +8,9 @@ import {
   styleNamed,
   titleOf,
 } from '#src/videos/index.ts';
-import type { Caller, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
+import type { Caller, Command, FieldProblem, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { clipOption, isAnyGiven, optionValue, switchedOff } from '../input/options.ts';
+import { type Panel, type PanelField, panelButtons } from '../input/panels.ts';
 import {
   type BotPorts,
   byCommand,
@@ -23,7 +24,7 @@ import { nameOf } from '../sentences/command-name.ts';
 import { either, formatCount, quoted, shorten, uncapitalised } from '../sentences/format.ts';
 import { refusalProblems } from '../sentences/refusals.ts';
 import { savedLine } from '../sentences/saved.ts';
-import { SETTING_WORDS, valueWords } from '../sentences/settings.ts';
+import { ORDER_LABELS, SETTING_WORDS, valueWords } from '../sentences/settings.ts';
 import { type Card, heading, item, type Line, labelled, layOut, small, textCard } from '../ui/card.ts';
 
 const TEXTS = ['before', 'after', 'avoid'] as const;
@@ -34,6 +35,9 @@ const PARTS = [...TEXTS, 'model', ...NAMES, 'images'] as const;
 const MAX_TEXT_LENGTH = 1000;
 const MAX_NAME_LENGTH = 32;
 const MAX_IMAGES = 10;
+
+/** Styles with a button of their own in the list: as many as fit into one message of Discord. */
+const MAX_CHANGE_BUTTONS = 8;
 
 /** Most styles of a team: as many as a Discord select holds. */
 const MAX_STYLES = 25;
@@ -65,26 +69,87 @@ const options: readonly OptionDeclaration[] = [
   ].map((option): OptionDeclaration => ({ ...option, isAdministrative: true })),
 ];
 
+const declaration: Command = {
+  name: 'style',
+  description: 'Shows the team’s styles',
+  example: '/video style house',
+  options,
+  visibility: 'private',
+  isAdministrative: 'options',
+};
+
+const subject = (_ports: BotPorts, _caller: Caller, name: string): GivenOptions => ({ name: [name] });
+
+const panel: Panel = {
+  new: {
+    label: 'New style…',
+    title: 'New style',
+    fields: () => [
+      { option: 'name', label: 'Name', values: [], required: true, isSubject: true },
+      ...PANEL_WORDS.map(([option, label]): PanelField => ({ option, label, values: [] })),
+    ],
+  },
+  words: {
+    label: 'Words…',
+    title: 'Words of the style',
+    isAboutOne: 'always',
+    subject,
+    fields: async (ports, caller, name) => [
+      ...partFields(await styleAbout(ports, caller, name), PANEL_WORDS),
+      { option: 'off', label: 'Remove', values: [], choices: [{ value: 'all', label: 'Remove the whole style' }] },
+    ],
+  },
+  clips: {
+    label: 'Model and length…',
+    title: 'Defaults of the style',
+    isAboutOne: 'always',
+    subject,
+    fields: async (ports, caller, name) => partFields(await styleAbout(ports, caller, name), PANEL_DEFAULTS),
+  },
+};
+
 /** `/video style`: shows the styles of the team, and adds, changes and removes them. */
 export const style: Subcommand = {
-  declaration: {
-    name: 'style',
-    description: 'Shows the team’s styles',
-    example: '/video style house',
-    options,
-    visibility: 'private',
-    isAdministrative: 'options',
-  },
+  declaration,
+  panel,
   run: async (ports, caller, given) => {
     return isAnyGiven(given, 'name') ? change(ports, caller, given) : show(ports, caller, optionValue(given, 'name'));
   },
 };
 
+const PANEL_WORDS = [
+  ['before', 'Before the prompt'],
+  ['after', 'After the prompt'],
+  ['avoid', 'Avoid'],
+  ['images', 'Reference images'],
+] as const;
+const PANEL_DEFAULTS = [
+  ['model', ORDER_LABELS.model],
+  ...NAMES.map((name) => [name, SETTING_WORDS[name].label] as const),
+] as const;
+
+async function styleAbout({ settings }: BotPorts, caller: Caller, name: string | null): Promise<Style | undefined> {
+  const { styles = [] } = await settings.get(teamOf(caller));
+  return styleNamed({ styles }, name ?? '');
+}
+
+/** Returns the fields of parts of a style, with their labels. */
+function partFields(
+  of: Style | undefined,
+  parts: readonly (readonly [(typeof PARTS)[number], string])[],
+): readonly PanelField[] {
+  return parts.map(([option, label]) => {
+    const value = of?.[option];
+    const values = value === undefined ? [] : [Array.isArray(value) ? value.join(' ') : String(value)];
+    return { option, label, values };
+  });
+}
+
 async function show(ports: BotPorts, caller: Caller, name: string | undefined): Promise<Reply> {
   const { styles = [] } = await ports.settings.get(teamOf(caller));
   if (name === undefined) return privately(stylesCard(styles, caller));
   const found = styleNamed({ styles }, name);
-  if (found !== undefined) return privately(styleCard(found, ports.catalog(), null));
+  if (found !== undefined) return privately(styleCard(found, ports.catalog(), caller, null));
   return refused(noSuchStyle(name, styles));
 }
 
@@ -104,7 +169,7 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Pro
   const patch = ({ styles = [] }: TeamSettings) => ({ styles: changed(styles, read.name, read.change) });
   const { styles = [], ...now } = await ports.settings.change(teamOf(caller), byCommand(caller), patch);
   const saved = styleNamed({ styles }, read.name);
-  if (saved !== undefined) return privately(styleCard(saved, ports.catalog(), now.revision !== revision));
+  if (saved !== undefined) return privately(styleCard(saved, ports.catalog(), caller, now.revision !== revision));
   const removed = `The style ${read.name} is removed. Clips that have it keep it, and Retry makes them the same way.`;
   return privately(textCard([removed]));
 }
@@ -202,12 +267,14 @@ function readDefaults(catalog: Catalog, given: GivenOptions, problems: FieldProb
 
 const NONE = { min: 0, max: 0 };
 
-function stylesCard(styles: readonly Style[], { fields, mayAdminister }: Caller): Card {
-  const command = nameOf(style.declaration, fields);
+function stylesCard(styles: readonly Style[], caller: Caller): Card {
+  const { fields, mayAdminister } = caller;
+  const command = nameOf(declaration, fields);
   const hasFlags = fields === undefined;
-  const items = styles.map(({ name, before, after }) => {
+  const items = styles.map(({ name, before, after }, at) => {
     const words = [before, '…', after].filter((part) => part !== undefined).join(' ');
-    return item([name], [{ untrusted: shorten(words, 150) }]);
+    const [change] = at < MAX_CHANGE_BUTTONS ? panelButtons(caller, declaration, panel, name) : [];
+    return item([name], [{ untrusted: shorten(words, 150) }], change && { ...change, label: 'Change…' });
   });
   const example = hasFlags ? `${command} house --after "shot on 35 mm film"` : `${command} name:house after:…`;
   const use: Line = hasFlags
@@ -216,18 +283,22 @@ function stylesCard(styles: readonly Style[], { fields, mayAdminister }: Caller)
   const change: Line = mayAdminister
     ? ['To add or change one: ', { code: example }, '.']
     : ['Administrators add and change them with ', { code: command }, '.'];
-  return layOut([
-    heading('Styles of this team'),
-    items.length === 0 && ['There are no styles yet.'],
-    ...items,
-    small('A style puts its words around each prompt. ', ...(items.length === 0 ? [] : use)),
-    small(...change),
-  ]);
+  return layOut(
+    [
+      heading('Styles of this team'),
+      items.length === 0 && ['There are no styles yet.'],
+      ...items,
+      small('A style puts its words around each prompt. ', ...(items.length === 0 ? [] : use)),
+      small(...change),
+    ],
+    { buttons: panelButtons(caller, declaration, panel) },
+  );
 }
 
 /** Shows one style in full. @param isChanged whether it was just changed; `null` if it was not to be */
-function styleCard(style: Style, catalog: Catalog, isChanged: boolean | null): Card {
+function styleCard(style: Style, catalog: Catalog, caller: Caller, isChanged: boolean | null): Card {
   const { name, before, after, avoid, model, images = [] } = style;
+  const buttons = panelButtons(caller, declaration, panel, name);
   const parts: readonly (readonly [label: string, value: string | undefined])[] = [
     ['Before the prompt', before],
     ['After the prompt', after],
@@ -239,16 +310,21 @@ function styleCard(style: Style, catalog: Catalog, isChanged: boolean | null): C
     }),
     ['Reference images', images.length === 0 ? undefined : images.join(' ')],
   ];
-  return layOut([
-    heading(`Style ${name}`),
-    savedLine(isChanged, { saved: 'Saved. Clips ordered from now on have it.' }),
-    ...parts.map(([label, value]) => value !== undefined && labelled(label, { untrusted: value })),
-    avoid !== undefined &&
+  return layOut(
+    [
+      heading(`Style ${name}`),
+      savedLine(isChanged, { saved: 'Saved. Clips ordered from now on have it.' }),
+      ...parts.map(([label, value]) => value !== undefined && labelled(label, { untrusted: value })),
+      avoid !== undefined &&
+        small(
+          '“Avoid” is added to the prompt as words: the video service has no negative prompt, so a model may not keep to it.',
+        ),
       small(
-        '“Avoid” is added to the prompt as words: the video service has no negative prompt, so a model may not keep to it.',
+        'Model, length, aspect, resolution and images apply to orders that name none, where the model offers them.',
       ),
-    small('Model, length, aspect, resolution and images apply to orders that name none, where the model offers them.'),
-  ]);
+    ],
+    { buttons },
+  );
 }
 
 function noSuchStyle(given: string, styles: readonly Style[]): string {
