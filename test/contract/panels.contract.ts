@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Caller, Form, Reply } from '#commands/bot-port.ts';
 import { field } from '#commands/ui/form-ids.ts';
+import type { Approver } from '#src/tasks/approval.ts';
+import type { PolicyRules } from '#src/teams/policy/policy.ts';
+import type { SettingsPatch } from '#src/teams/settings-schema.ts';
 import { BotHouse } from '#test/fakes/bot-house.ts';
 import type { ScriptedBot } from '#test/fakes/scripted-bot.ts';
 import { FORM_CATALOG, type ShownMessage } from './confirmation.contract.ts';
@@ -35,6 +38,29 @@ export interface PanelHarness {
 
 const WITHIN = 300_000;
 
+/** Settings, and rules, with as much as fits into them. */
+const LONG = 'a'.repeat(1000);
+const SETTINGS: SettingsPatch = {
+  timeZone: 'Europe/Berlin',
+  confirmAbove: { amount: '2', currency: 'USD' },
+  unusualSpend: { amount: '20', currency: 'USD' },
+  keepClips: { days: 90, fromMs: 0 },
+  alerts: false,
+  styles: [{ name: 'house', before: LONG, after: LONG, avoid: LONG, model: 'swift-1', seconds: 4, images: [LONG] }],
+};
+const RULES: PolicyRules = { seconds: [4, 6], clips: 3, style: 'house', words: ['blood'], resolutions: ['720p'] };
+/** Buttons of the forms with values of today. */
+const PANELS = [
+  ...['amounts', 'months', 'clips'].map((group) => `panel:settings:${group}`),
+  'panel:review:reviews',
+  ...['team', 'channel.CHANNEL'].map((scope) => `panel:budget:amounts:${scope}`),
+  'panel:approvers:approvers',
+  ...['values', 'words', 'people', 'values:CHANNEL', 'people:CHANNEL'].map((group) => `panel:policy:${group}`),
+  'panel:defaults:change',
+  'panel:style:words:house',
+  'panel:style:clips:house',
+];
+
 /** Contract of the forms of panels on every platform: each control, and the settings as the real command saves them. */
 export function describePanels(name: string, start: () => Promise<PanelHarness>): void {
   describe(`the panels on ${name}`, () => {
@@ -61,6 +87,12 @@ export function describePanels(name: string, start: () => Promise<PanelHarness>)
     afterEach(() => harness.remove());
 
     const team = () => house.settings.get(administrator);
+    /** All that panels change. */
+    const state = async () => ({
+      settings: await team(),
+      budgets: await house.budgets.list(administrator),
+      approvers: await house.approvers.list(administrator),
+    });
     const own = async () => (await harness.messages()).filter(({ visibleTo }) => visibleTo === harness.administrator);
     const shows = (words: string): Promise<ShownMessage> =>
       vi.waitFor(async () => {
@@ -168,6 +200,42 @@ export function describePanels(name: string, start: () => Promise<PanelHarness>)
           'model~1': 'model-998',
         });
       });
+    });
+
+    it('open with the values of today, and change nothing where nothing is touched', async () => {
+      await card();
+      const by = { person: administrator.user, surface: 'command' } as const;
+      const { platform, team: id } = administrator;
+      const [ada, ben] = harness.people.map((person) => ({ id: person, name: 'Ada' }));
+      const [, kind = '', group = ''] = /^<(@&|!subteam\^)([^|]+)/u.exec(harness.group?.value ?? '') ?? [];
+      const of = { kind: kind === '@&' ? 'role' : 'group', id: group, name: '@producers' } as const;
+      const some: readonly Approver[] = [
+        ...[ada, ben].flatMap((one) => (one === undefined ? [] : [{ kind: 'person', ...one } as const])),
+        ...(group === '' ? [] : [of]),
+      ];
+      for (const one of some) await house.approvers.add(administrator, by, one);
+      for (const text of ['team 100 USD', 'team 80 soft', `<#${harness.channel}|clips> 20`])
+        await house.bot.text(administrator, `budget ${text}`);
+      await house.settings.change({ platform, team: id }, by, {
+        ...SETTINGS,
+        reportChannel: harness.channel,
+        policy: { team: { ...RULES, create: some, review: some, decide: [] }, channels: {} },
+      });
+      const before = await state();
+      for (const button of PANELS.map((one) => one.replace('CHANNEL', harness.channel))) {
+        const buttons = [{ id: button, label: 'Open', style: 'plain' }] as const;
+        const reply: Reply = { kind: 'private', card: { lines: [[`Opens ${button}.`]], progress: null, buttons } };
+        harness.bot.command = async () => reply;
+        harness.bot.text = async () => reply;
+        await harness.command();
+        const form = await harness.press((await shows(`Opens ${button}.`)).id, button);
+        const taken = Promise.withResolvers<void>();
+        harness.bot.submit = (caller, purpose, values) =>
+          house.bot.submit(caller, purpose, values as never).finally(() => taken.resolve());
+        expect(await form.submit({}), button).toBeNull();
+        await taken.promise;
+        expect(await state(), button).toEqual(before);
+      }
     });
 
     it('open under the card of the settings, with their values, and save what was changed', async () => {

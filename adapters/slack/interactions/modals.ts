@@ -176,9 +176,13 @@ function renderSelect(
   return { ...multiSelect(select, most), ...(initial.length > 0 && { initial_options: initial }) };
 }
 
-/** Turns a select without a choice into one of several choices. */
-function multiSelect({ initial_option: _, ...select }: types.StaticSelect, most: number): types.MultiStaticSelect {
-  return { ...select, type: 'multi_static_select', max_selected_items: most };
+/** Turns a select into one of several choices, none of which is chosen yet. */
+function multiSelect(
+  { action_id, options = [], placeholder }: types.StaticSelect,
+  most: number,
+): types.MultiStaticSelect {
+  const named = { ...(action_id && { action_id }), ...(placeholder && { placeholder }) };
+  return { type: 'multi_static_select', ...named, options, max_selected_items: most };
 }
 
 /** Builds a select with as many of the choices as it takes; one of them may be chosen. */
