@@ -1,9 +1,9 @@
-import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
 import { ffmpeg, realClip } from '../fakes/discord-program.ts';
 import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
+import { overflow, violations } from './accessibility.ts';
 import { administer, answered, makeDir, questionToDelete, type RunningDailies, startDailies } from './dailies.ts';
 
 // The gallery in a browser: each test has a program of its own, with one clip of each prompt.
@@ -64,22 +64,6 @@ async function visit(options: BrowserContextOptions = {}, user = 'ada'): Promise
   await page.click(`button:has-text("Open the gallery as ${user}")`);
   await page.waitForSelector('.card');
   return page;
-}
-
-/** Returns all axe violations. */
-async function violations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(async () => {
-    // @ts-expect-error defined by the script above
-    const found = await window.axe.run(document, { resultTypes: ['violations'] });
-    return found.violations.map(
-      ({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`,
-    );
-  });
-}
-
-function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 }
 
 test('a link opens the gallery once, by its button', TIMEOUT, async () => {

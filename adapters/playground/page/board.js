@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useReducer } from 'preact/hooks';
 import { useListener } from '#src/http/shared-page/events.js';
 import { connectionReturned, read, readMessages } from './api.js';
+import { isPending } from './messages/phases.js';
 import { keep, recall } from './storage.js';
 
 const PAGE = 100;
@@ -23,7 +24,7 @@ class Board {
   hasEarlier = false;
   /** True: the window ends before the channel does. */
   hasLater = false;
-  /** Latest new message or state change, for screen readers and the window's title. */
+  /** Latest new message, or one whose task has ended, for screen readers and the window's title. */
   latest = null;
   /** `order` of the last message read before this visit; `null`: the first visit. */
   readUpTo;
@@ -167,7 +168,8 @@ class Board {
     }
     this.#receivedWhileReading.add(message.id);
     const before = this.#messages.get(message.id);
-    if (before === undefined || before.state !== message.state) this.latest = message;
+    const isOver = before !== undefined && before.state !== message.state && !isPending(message.clip);
+    if (before === undefined || isOver) this.latest = message;
     // A window that ends before the channel does takes no newer messages, which would leave a gap.
     if (before !== undefined || !this.hasLater) this.#store(message);
     this.changed();

@@ -21,19 +21,15 @@ function Frame({ ratio, own = null, children }) {
   return html`<div class="frame" style=${{ '--ratio': String(isAsGiven ? width / height : own) }}>${children}</div>`;
 }
 
+/** Progress of a clip, read as one: `Progress of the clip, Rendering, 42 %`. Without a percentage, in words alone. */
 function Waiting({ phase, progress }) {
+  const words = PENDING_WORDS[phase];
   return html`
-    <div class=${`waiting ${phase}`}>
+    <div class=${`waiting ${phase}`} role="progressbar" aria-label="Progress of the clip" aria-valuenow=${progress ?? undefined}
+      aria-valuetext=${progress === null ? words : `${words}, ${progress} %`}>
       <${FilmIcon} />
-      <span>${PENDING_WORDS[phase]}</span>
-      ${
-        progress !== null &&
-        html`
-        <div class="progress" role="progressbar" aria-label="Progress" aria-valuemin="0" aria-valuemax="100" aria-valuenow=${progress}>
-          <div class="progress-bar" style=${{ '--done': String(progress / 100) }}></div>
-        </div>
-      `
-      }
+      <span>${words}</span>
+      ${progress !== null && html`<div class="progress"><div class="progress-bar" style=${{ '--done': String(progress / 100) }}></div></div>`}
     </div>
   `;
 }
