@@ -126,10 +126,20 @@ function summaryOf(task: ClipTask, catalog: Catalog) {
 /** Returns the decision that counts on a clip; `null` where there is none. */
 function reviewOf(task: ClipTask) {
   const last = lastDecision(task);
-  if (last === undefined) return null;
-  const { kind: state, by, note } = last;
-  const at = note?.atSeconds === undefined ? null : formatTimecode(note.atSeconds);
-  return { state, by: by.name, note: note === undefined ? null : { ...note, at } };
+  return last === undefined ? null : { state: last.kind, by: last.by.name };
+}
+
+/** Returns what reviewers wanted changed, in the order of its times in the clip; what is about the whole clip comes first. */
+function notesOf({ review = [] }: ClipTask) {
+  const notes = review.flatMap(({ by, note }) => (note === undefined ? [] : [{ by: by.name, ...note }]));
+  return notes
+    .toSorted((one, other) => (one.atSeconds ?? -1) - (other.atSeconds ?? -1))
+    .map(({ by, text, atSeconds }) => ({
+      by,
+      text,
+      at: atSeconds === undefined ? null : formatTimecode(atSeconds),
+      atSeconds: atSeconds ?? null,
+    }));
 }
 
 async function detailOf({ scope, session }: Entered, task: ClipTask, { access, clips, catalog }: GalleryOptions) {
@@ -148,6 +158,7 @@ async function detailOf({ scope, session }: Entered, task: ClipTask, { access, c
     channel: origin.channel,
     references: references.filter(({ count }) => count > 0),
     startsFrom: startOf(task),
+    notes: notesOf(task),
     before: before.map(takeOf),
     after: after.map(takeOf),
     mayDelete: await access.mayDelete(session, origin),

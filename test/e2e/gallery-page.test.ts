@@ -98,15 +98,126 @@ test('a person finds a clip, plays it and goes back, by keyboard alone', TIMEOUT
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Enter');
-  await page.waitForSelector(`h1:has-text(${JSON.stringify(PROMPTS[2])})`);
+  await page.waitForSelector(`.lightbox h2:has-text(${JSON.stringify(PROMPTS[2])})`);
   expect(await page.title()).toBe('Dailies gallery');
   expect(await page.locator('.facts').textContent()).toContain('Channel#general');
-  await page.waitForFunction(() => (document.querySelector('video.player') as HTMLVideoElement).readyState >= 1);
-  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+  await page.waitForFunction(() => (document.querySelector('.player video') as HTMLVideoElement).readyState >= 1);
+  await page.waitForSelector('.play-button:focus');
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.waitForSelector('.card:focus');
   expect(await page.locator('.card:focus').textContent()).toContain('onerror');
+  expect(complaints).toEqual([]);
+});
+
+test(
+  'a clip plays under the pointer or with the focus: one at a time, and nothing is loaded before',
+  TIMEOUT,
+  async () => {
+    const page = await visit({ viewport: { width: 1100, height: 900 } });
+    const loaded: string[] = [];
+    page.on('request', (request) => {
+      const [, id] = /\/gallery\/clips\/([\w-]+)$/.exec(request.url()) ?? [];
+      if (id !== undefined) loaded.push(id);
+    });
+    const cards = page.locator('.card');
+    const [first, second, third] = await cards.evaluateAll((all) => all.map(({ id }) => id.replace('clip-', '')));
+    const previews = () => page.locator('.preview').evaluateAll((all) => all.map((one) => one.closest('.card')?.id));
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await cards.nth(2).hover();
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await cards.nth(0).hover();
+    await page.waitForFunction(
+      () => Number((document.querySelector('.preview') as HTMLVideoElement | null)?.currentTime) > 0,
+    );
+    expect(await page.locator('.preview').evaluate((video: HTMLVideoElement) => video.muted)).toBe(true);
+    await cards.nth(1).hover();
+    await expect.poll(previews).toEqual([`clip-${second}`]);
+    await page.locator('h1').hover();
+    await expect.poll(previews).toEqual([]);
+    await page.keyboard.press('/');
+    await cards.nth(0).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(previews).toEqual([`clip-${first}`]);
+    expect([...new Set(loaded)].toSorted()).toEqual([first, second].toSorted());
+    expect(loaded).not.toContain(third);
+    // One tab stop for all clips.
+    expect(await page.locator('.card[tabindex="0"]').evaluateAll((all) => all.map(({ id }) => id))).toEqual([
+      `clip-${first}`,
+    ]);
+    expect(complaints).toEqual([]);
+  },
+);
+
+test(
+  'a lightbox leads from clip to clip, has their addresses, and gives back the place in the grid',
+  TIMEOUT,
+  async () => {
+    const page = await visit({ viewport: { width: 500, height: 500 } });
+    const cards = page.locator('.card');
+    await expect.poll(() => cards.count()).toBe(PROMPTS.length);
+    const ids = await cards.evaluateAll((all) => all.map(({ id }) => id.replace('clip-', '')));
+    const hash = () => new URL(page.url()).hash;
+    const scrolled = () => page.evaluate(() => Math.round(scrollY));
+    await cards.nth(2).focus();
+    const before = await scrolled();
+    expect(before).toBeGreaterThan(0);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.lightbox .facts');
+    expect(hash()).toBe(`#/clip/${ids[2]}`);
+    await page.keyboard.press('ArrowRight');
+    await page.waitForSelector(`.lightbox video[src$="${ids[3]}"]`);
+    await page.waitForSelector('.lightbox [aria-label="Next clip"][aria-disabled="true"]');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForSelector(`.lightbox video[src$="${ids[2]}"]`);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector(`#clip-${ids[2]}:focus`);
+    expect([hash(), await scrolled()]).toEqual(['', before]);
+    // The browser's own way back does the same; a reload shows the clip as a page.
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.lightbox .facts');
+    await page.goBack();
+    await page.waitForSelector('.lightbox', { state: 'detached' });
+    await page.waitForSelector(`#clip-${ids[2]}:focus`);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.lightbox .facts');
+    await page.reload();
+    await page.waitForSelector('main.clip-page .facts');
+    expect(hash()).toBe(`#/clip/${ids[2]}`);
+    await page.keyboard.press('Escape');
+    await page.waitForSelector(`#clip-${ids[2]}:focus`);
+    expect(complaints).toEqual([]);
+  },
+);
+
+test('two versions of a clip are compared in step, and Escape leads back one step at a time', TIMEOUT, async () => {
+  const page = await visit({ viewport: { width: 1100, height: 900 } });
+  await page.click('.card:has-text("a grey wolf")');
+  await page.click('button:has-text("Retry · $0.20")');
+  await page.click('.takes button:has-text("Compare")');
+  const videos = page.locator('.lightbox .player video');
+  await expect.poll(() => videos.count()).toBe(2);
+  expect(await page.locator('.player figcaption span').allTextContents()).toEqual(['v1', 'v2']);
+  await page.waitForFunction(() => Number((document.querySelector('.seek input') as HTMLInputElement).max) > 1);
+  expect(await violations(page)).toEqual([]);
+  await page.fill('.seek input', '1');
+  const times = () => videos.evaluateAll((all) => all.map((video) => (video as HTMLVideoElement).currentTime));
+  await expect.poll(times).toEqual([1, 1]);
+  await page.click('.play-button[aria-label="Play"]');
+  await page.waitForSelector('.play-button[aria-label="Pause"]');
+  // It plays to its end, together.
+  await page.waitForSelector('.play-button[aria-label="Play"]');
+  const [one = 0, two = 0] = await times();
+  expect(one).toBeGreaterThan(1);
+  expect(Math.abs(one - two)).toBeLessThan(0.2);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => videos.count()).toBe(1);
+  await page.click('.takes a');
+  await page.waitForSelector('.takes li:nth-child(2):has-text("This one")');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('.card:focus:has-text("a grey wolf")');
   expect(complaints).toEqual([]);
 });
 
@@ -120,7 +231,7 @@ test('a clip is downloaded whole, and only in the session of its person', TIMEOU
   expect(archive.suggestedFilename()).toBe('dailies-clips.zip');
   expect(await archive.failure()).toBeNull();
   await page.click('.card >> nth=0');
-  const address = await page.getAttribute('video.player', 'src');
+  const address = await page.getAttribute('.player video', 'src');
   expect((await fetch(`${dailies.url}${address}`)).status).toBe(401);
 });
 
@@ -141,7 +252,7 @@ test(
     await expect.poll(() => page.locator('.takes li').count()).toBe(2);
     await page.click('.takes a');
     await page.waitForSelector('.takes li:nth-child(2):has-text("This one")');
-    await page.waitForSelector('h1:has-text("a grey wolf")');
+    await page.waitForSelector('#clip-title:has-text("a grey wolf")');
     const wolves = async () =>
       (await dailies.messages()).filter(({ text, state }) => text.includes('a grey wolf') && state);
     expect(await wolves()).toHaveLength(2);
@@ -161,6 +272,7 @@ test(
 test('the page fits 360 pixels and the dark scheme, without violations of axe', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 360, height: 780 } });
   expect(await overflow(page)).toBeLessThanOrEqual(0);
+  await page.click('button:has-text("Filters")');
   const wideFields = await page.evaluate(() =>
     [...document.querySelectorAll('.filters :is(input, select)')].filter(
       (field) => field.getBoundingClientRect().width > (field.closest('label')?.getBoundingClientRect().width ?? 0),
@@ -174,7 +286,7 @@ test('the page fits 360 pixels and the dark scheme, without violations of axe', 
   expect(await violations(page)).toEqual([]);
   await page.click('text=Clear filters');
   await page.click('.card >> nth=1');
-  await page.waitForSelector('video.player');
+  await page.waitForSelector('.facts');
   expect(await overflow(page)).toBeLessThanOrEqual(0);
   expect(await violations(page)).toEqual([]);
 });
@@ -182,7 +294,9 @@ test('the page fits 360 pixels and the dark scheme, without violations of axe', 
 test('defaults that a person sets there are those of their next order', TIMEOUT, async () => {
   const page = await visit({ colorScheme: 'dark', viewport: { width: 360, height: 780 } }, 'dora');
   await page.click('.card >> nth=0');
-  await page.waitForSelector('main.clip video');
+  await page.waitForSelector('.lightbox video');
+  await page.reload();
+  await page.waitForSelector('main.clip-page video');
   await page.click('button:has-text("Your defaults")');
   await page.selectOption('dialog select >> nth=1', '6');
   await page.waitForSelector('dialog >> text=Saved.');
@@ -290,9 +404,15 @@ test(
     }
     const notes = await visit();
     await notes.goto(`${dailies.url}/gallery#/clip/${task}`);
-    await notes.waitForSelector('dd:has-text("changes requested by bob at 0:01: too dark")');
-    await notes.click('dd button:text-is("0:01")');
-    await expect.poll(() => seconds(notes.locator('video.player'))).toBe(1);
+    await notes.waitForSelector('dd:has-text("changes requested by bob")');
+    await notes.click('.notes li:has-text("too dark") button:text-is("0:01")');
+    const shown = notes.locator('.player video');
+    await expect.poll(() => seconds(shown)).toBe(1);
+    // Its mark on the seek bar leads there as well.
+    await notes.fill('.seek input', '0');
+    await expect.poll(() => seconds(shown)).toBe(0);
+    await notes.click('.marker[title="too dark (bob)"]');
+    await expect.poll(() => seconds(shown)).toBe(1);
     expect(await violations(notes)).toEqual([]);
     await card.locator('.button:has-text("Sign off")').click();
     await page.waitForSelector('article >> text=Signed off by bob');

@@ -6,6 +6,7 @@ import { ClipPage } from './clip.js';
 import { DefaultsDialog } from './defaults.js';
 import { Filters, NO_FILTERS } from './filters.js';
 import { Grid } from './grid.js';
+import { Lightbox } from './lightbox.js';
 import { SetOverview } from './set.js';
 
 const NO_FACETS = { people: [], channels: [], models: [] };
@@ -31,15 +32,23 @@ function Gallery({ session, onLeft }) {
   /** What happened to the clip that was shown last. */
   const [notice, setNotice] = useState('');
   const title = useRef(null);
-  /** Id of the clip that was shown last, which gets the focus back. */
+  /** Id of the clip of the grid that was shown last, which gets the focus back. */
   const last = useRef('');
+  /** The grid was there before the clip, which is shown over it. */
+  const isOver = useRef(clip === null);
+  if (list.clips.some(({ id }) => id === clip)) last.current = clip;
   useEffect(() => {
-    if (clip !== null) {
-      last.current = clip;
-      setNotice('');
-    } else if (notice !== '') title.current?.focus();
-    else document.getElementById(`clip-${last.current}`)?.focus();
+    if (clip !== null) return setNotice('');
+    isOver.current = true;
+    if (notice !== '') return title.current?.focus();
+    return document.getElementById(`clip-${last.current}`)?.focus();
   }, [clip]);
+  const at = list.clips.findIndex(({ id }) => id === last.current);
+  // The next page is there before the lightbox comes to its end.
+  useEffect(() => {
+    const isNearEnd = clip !== null && isOver.current && at >= list.clips.length - 2;
+    if (isNearEnd && list.next !== null && !list.isLoading) void more();
+  }, [clip, list]);
   const onFilters = (next) => {
     rememberFilters(next);
     setFilters(next);
@@ -47,6 +56,8 @@ function Gallery({ session, onLeft }) {
   const onBack = useCallback(() => {
     location.hash = '';
   }, []);
+  // In place of the one that is shown: one step back leads to the grid.
+  const onShow = (id) => location.replace(`#/clip/${id}`);
   const onFilter = (some) => {
     onFilters({ ...NO_FILTERS, ...some });
     last.current = '';
@@ -59,16 +70,18 @@ function Gallery({ session, onLeft }) {
     onBack();
   };
   const left = () => change('end', {}).then(onLeft, (thrown) => (thrown.hasEnded ? onLeft() : undefined));
+  const shown = { id: clip, session, onFilter, onDeleted, onVersion: onShow };
   return html`
     <header class="top">
       <img src="/gallery/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b>
-      <span class="who truncated quiet">You are <bdi>${session.user.name}</bdi></span>
+      <span class="who truncated quiet"><span class="wide-only">You are </span><bdi>${session.user.name}</bdi></span>
       <button type="button" class="button" aria-haspopup="dialog" onClick=${() => setSetting(true)}>Your defaults</button>
       <button type="button" class="button" onClick=${left}>Leave</button>
     </header>
     ${isSetting && html`<${DefaultsDialog} onClose=${() => setSetting(false)} />`}
-    ${clip !== null && html`<${ClipPage} key=${clip} id=${clip} session=${session} onBack=${onBack} onFilter=${onFilter} onDeleted=${onDeleted} />`}
-    <main class="gallery" hidden=${clip !== null}>
+    ${clip !== null && !isOver.current && html`<${ClipPage} key=${clip} onBack=${onBack} ...${shown} />`}
+    ${clip !== null && isOver.current && html`<${Lightbox} clips=${list.clips} at=${at} onShow=${onShow} onClose=${() => history.back()} ...${shown} />`}
+    <main class="gallery" hidden=${clip !== null && !isOver.current}>
       <h1 ref=${title} tabindex="-1">Gallery</h1>
       <p class="notice" role="status">${notice}</p>
       <${Filters} filters=${filters} facets=${facets ?? NO_FACETS} session=${session} onFilters=${onFilters} />

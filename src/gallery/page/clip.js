@@ -2,6 +2,7 @@ import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useListener } from '#src/http/shared-page/events.js';
 import { newId } from '#src/http/shared-page/new-id.js';
+import { Player } from '#src/http/shared-page/player.js';
 import { change, read } from './api.js';
 import { placeIn, REVIEWS } from './grid.js';
 
@@ -13,48 +14,87 @@ const REFRESH_MS = 5_000;
 /** Words for what clips were ordered in. */
 const SETS = { storyboard: 'storyboard', comparison: 'comparison' };
 
-export function ClipPage({ id, session, onBack, onFilter, onDeleted }) {
-  const [clip, error, again, refresh] = useClip(id);
-  const title = useRef(null);
-  const player = useRef(null);
-  const [isUnplayable, setUnplayable] = useState(false);
-  useEffect(() => title.current?.focus(), [clip === null, error === '']);
+/** Page of a clip. */
+export function ClipPage({ onBack, ...more }) {
   useListener('keydown', ({ key, target, defaultPrevented }) => {
     // It closes a dialog, or the full screen, first.
     const isTaken = defaultPrevented || document.fullscreenElement !== null || target.closest('dialog') !== null;
     if (key === 'Escape' && !isTaken) onBack();
   });
+  return html`
+    <main class="clip-page">
+      <button type="button" class="button" onClick=${onBack}>← All clips</button>
+      <${Clip} level="1" ...${more} />
+    </main>
+  `;
+}
+
+/**
+ * A clip with its facts, notes, orders and versions.
+ * @param {object} props `summary`: what the grid knows of it, `null` for nothing; `level`: of its heading; `onVersion`: shows
+ *   another version in place of this one
+ */
+export function Clip({ id, summary = null, level, session, onFilter, onDeleted, onVersion }) {
+  const [clip, error, again, refresh] = useClip(id);
+  const [unplayable, setUnplayable] = useState(false);
+  /** Version beside which this one is shown. */
+  const [other, setOther] = useState(null);
+  const title = useRef(null);
+  const player = useRef(null);
+  useEffect(() => (level === '1' ? title.current?.focus() : undefined), [clip === null, error === '']);
+  useListener(
+    'keydown',
+    (event) => {
+      if (event.key !== 'Escape' || other === null || document.fullscreenElement !== null) return;
+      event.preventDefault();
+      setOther(null);
+    },
+    document,
+  );
+  const shown = clip ?? summary;
+  const heading = `h${level}`;
+  if (error !== '')
+    return html`<div class="clip"><${heading} id="clip-title" ref=${title} tabindex="-1">Not shown</${heading}><p class="wrong" role="alert">${error}</p>
+      <p><button type="button" class="button" onClick=${again}>Try again</button></p></div>`;
+  if (shown === null)
+    return html`<div class="clip" aria-busy="true"><p class="quiet" role="status" id="clip-title">Loading the clip…</p></div>`;
   /** Finds out why: the session has ended, the clip was deleted meanwhile, or this browser cannot play it. */
   const onUnplayable = () => {
     setUnplayable(true);
     refresh();
   };
-  const onSeek = (atSeconds) => {
-    player.current.pause();
-    player.current.currentTime = atSeconds;
-    player.current.scrollIntoView({ block: 'nearest' });
-  };
-  const back = html`<button type="button" class="button" onClick=${onBack}>← All clips</button>`;
-  if (error !== '')
-    return html`<main class="clip">${back}<h1 ref=${title} tabindex="-1">Not shown</h1><p class="wrong" role="alert">${error}</p>
-      <button type="button" class="button" onClick=${again}>Try again</button></main>`;
-  if (clip === null)
-    return html`<main class="clip" aria-busy="true">${back}<p class="quiet" role="status">Loading the clip…</p></main>`;
+  const notes = clip?.notes ?? [];
+  const timed = notes.filter(({ atSeconds }) => atSeconds !== null);
+  const markers = timed.map(({ atSeconds, text, by }) => ({ atSeconds, words: `${text} (${by})` }));
+  const both = other === null ? [] : [other, clip].sort((one, two) => one.version - two.version);
   return html`
-    <main class="clip">
-      ${back}
-      <video class="player" ref=${player} src=${`/gallery/clips/${clip.id}`} controls preload="metadata" playsinline
-        aria-label=${`Clip: ${clip.prompt}`} onError=${onUnplayable}></video>
-      ${isUnplayable && html`<p class="wrong" role="alert">The clip can’t be played here just now. Try to download it.</p>`}
-      <h1 ref=${title} tabindex="-1" dir="auto">${clip.prompt}</h1>
-      <${Facts} clip=${clip} session=${session} onFilter=${onFilter} onSeek=${onSeek} />
-      <div class="actions">
-        <a class="button primary" href=${`/gallery/clips/${clip.id}?download`} download>Download</a>
-        <${Orders} clip=${clip} onOrdered=${refresh} onDeleted=${onDeleted} />
+    <div class="clip">
+      <div class="stage">
+        ${
+          other === null
+            ? html`<${Player} key=${id} clips=${[screenOf(shown, session)]} markers=${markers} control=${player} onUnplayable=${onUnplayable} />`
+            : html`<${Player} key=${`${id} ${other.id}`} clips=${both.map((one) => ({ ...screenOf(one, session), label: `v${one.version}` }))} />`
+        }
+        ${unplayable && html`<p class="wrong" role="alert">The clip can’t be played here just now. Try to download it.</p>`}
       </div>
-      <${Takes} clip=${clip} />
-    </main>
+      <div class="about">
+        <${heading} id="clip-title" ref=${title} tabindex="-1" dir="auto">${shown.prompt}</${heading}>
+        ${notes.length > 0 && html`<${Notes} notes=${notes} level=${level} onShow=${(atSeconds) => player.current.show(atSeconds)} />`}
+        ${clip !== null && html`<${Takes} clip=${clip} level=${level} other=${other} onOther=${setOther} onVersion=${onVersion} />`}
+        <div class="actions">
+          <a class="button primary" href=${`/gallery/clips/${id}?download`} download>Download</a>
+          ${clip !== null && html`<${Orders} clip=${clip} onOrdered=${refresh} onDeleted=${onDeleted} />`}
+        </div>
+        ${clip !== null && html`<${Facts} clip=${clip} session=${session} onFilter=${onFilter} />`}
+      </div>
+    </div>
   `;
+}
+
+/** Returns a clip as the player takes it. */
+export function screenOf({ id, prompt }, { hasPosters }) {
+  const poster = hasPosters ? `/gallery/posters/${id}` : undefined;
+  return { id, url: `/gallery/clips/${id}`, poster, description: `Clip: ${prompt}` };
 }
 
 /** Loads a clip, and again while one of its takes is being made. @returns it, an error, and functions that load it again */
@@ -87,7 +127,7 @@ function useClip(id) {
   return [clip, error, again, refresh];
 }
 
-function Facts({ clip, session, onFilter, onSeek }) {
+function Facts({ clip, session, onFilter }) {
   const link = (filter, words) =>
     html`<button type="button" class="plain-link" onClick=${() => onFilter(filter)}>${words}</button>`;
   const references = clip.references.map(({ kind, count }) => `${count} ${kind}`).join(', ');
@@ -112,9 +152,7 @@ function Facts({ clip, session, onFilter, onSeek }) {
     ['Version', `v${clip.version}`],
     [
       'Review',
-      clip.review === null
-        ? null
-        : html`${REVIEWS[clip.review.state] ?? 'reviewed'} by <bdi>${clip.review.by}</bdi>${clip.review.note !== null && html`<${Note} note=${clip.review.note} onSeek=${onSeek} />`}`,
+      clip.review === null ? null : html`${REVIEWS[clip.review.state] ?? 'reviewed'} by <bdi>${clip.review.by}</bdi>`,
     ],
     [
       'Channel',
@@ -127,10 +165,22 @@ function Facts({ clip, session, onFilter, onSeek }) {
   return html`<dl class="facts">${rows.map(([name, value]) => value !== null && html`<div key=${name}><dt class="small">${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** What should change, with a button that shows the moment in the player. */
-function Note({ note: { text, at, atSeconds }, onSeek }) {
-  const seek = html`<button type="button" class="plain-link" aria-label=${`Show the clip at ${at}`} onClick=${() => onSeek(atSeconds)}>${at}</button>`;
-  return html`${at !== null && html` at ${seek}`}: <span dir="auto">${text}</span>`;
+/** What should change, each with a button that shows its moment in the player. */
+function Notes({ notes, level, onShow }) {
+  const seek = ({ at, atSeconds }) =>
+    html`<button type="button" class="plain-link" aria-label=${`Show the clip at ${at}`} onClick=${() => onShow(atSeconds)}>${at}</button> `;
+  return html`
+    <${Heading} below=${level}>Notes<//>
+    <ul class="notes">
+      ${notes.map((note, index) => html`<li key=${index}>${note.at !== null && seek(note)}<span dir="auto">${note.text}</span> <span class="small"><bdi>${note.by}</bdi></span></li>`)}
+    </ul>
+  `;
+}
+
+/** Heading one level below another. */
+function Heading({ below, children }) {
+  const heading = `h${Number(below) + 1}`;
+  return html`<${heading} class="part">${children}</${heading}>`;
 }
 
 /** Another take of the clip for the price on the button, with the questions that the chat asks, and its deletion. */
@@ -176,20 +226,22 @@ function Orders({ clip, onOrdered, onDeleted }) {
   `;
 }
 
-function Takes({ clip }) {
+/** The versions of a clip, to switch between and to compare with this one. */
+function Takes({ clip, level, other, onOther, onVersion }) {
   if (clip.before.length + clip.after.length === 0) return null;
-  const all = [
-    ...clip.before,
-    { id: clip.id, createdAtMs: clip.createdAtMs, by: clip.by, version: clip.version, isThis: true },
-    ...clip.after,
-  ];
+  const all = [...clip.before, { ...clip, isThis: true }, ...clip.after];
+  const onPick = (event, id) => {
+    event.preventDefault();
+    onVersion(id);
+  };
   return html`
-    <h2>Versions</h2>
+    <${Heading} below=${level}>Versions<//>
     <ol class="takes">
       ${all.map(
         ({ id, createdAtMs, by, version, isThis, hasClip, phase }) => html`
         <li key=${id} aria-current=${isThis ? 'true' : undefined}>
-          v${version} · ${isThis ? 'This one' : hasClip ? html`<a href=${`#/clip/${id}`}>${TIME.format(createdAtMs)}</a>` : `${TIME.format(createdAtMs)} (${phase})`} · <bdi>${by}</bdi>
+          <span>v${version} · ${isThis ? 'This one' : hasClip ? html`<a href=${`#/clip/${id}`} onClick=${(event) => onPick(event, id)}>${TIME.format(createdAtMs)}</a>` : `${TIME.format(createdAtMs)} (${phase})`} · <bdi>${by}</bdi></span>
+          ${!isThis && hasClip && html`<button type="button" class="button small" aria-pressed=${other?.id === id} aria-label=${`Compare with v${version}`} onClick=${() => onOther(other?.id === id ? null : { id, version, prompt: clip.prompt })}>Compare</button>`}
         </li>`,
       )}
     </ol>

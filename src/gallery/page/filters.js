@@ -12,6 +12,8 @@ const TYPING_MS = 300;
 export function Filters({ filters, facets, session, onFilters }) {
   const search = useRef(null);
   const [text, setText] = useState(filters.text);
+  /** Narrow windows show the search alone until then. */
+  const [isOpen, setOpen] = useState(false);
   useEffect(() => setText(filters.text), [filters.text]);
   useEffect(() => {
     if (text === filters.text) return undefined;
@@ -22,13 +24,14 @@ export function Filters({ filters, facets, session, onFilters }) {
   const set = (name) => (value) => onFilters({ ...filters, [name]: value });
   const isFiltered = Object.values(filters).some((value) => value !== '');
   return html`
-    <form class="filters" role="search" onSubmit=${(event) => {
+    <form class=${`filters ${isOpen ? 'open' : ''}`} role="search" onSubmit=${(event) => {
       event.preventDefault();
       onFilters({ ...filters, text });
     }}>
       <label class="field wide small"><span>Search prompts <kbd>/</kbd></span>
         <input type="search" ref=${search} value=${text} maxlength="200" autocomplete="off" placeholder="red fox"
           onInput=${(event) => setText(event.currentTarget.value)} /></label>
+      <button type="button" class="button narrow-only" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>Filters</button>
       <${Choice} label="Person" none="Everyone" value=${filters.person} onChoose=${set('person')}
         choices=${withChosen(peopleOf(facets, session), filters.person)} />
       <${Choice} label="Model" none="All models" value=${filters.model} onChoose=${set('model')}

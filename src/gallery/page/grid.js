@@ -9,12 +9,18 @@ export const REVIEWS = { signed_off: 'signed off', changes_requested: 'changes r
 /** Clips in one download at most, as the server allows. */
 const MAX_TOGETHER = 200;
 
-/** Grid of clips, in pages. Arrow keys move between its clips. */
+/** Time for which a pointer rests on a clip before it plays, in milliseconds: one that passes loads nothing. */
+const REST_MS = 120;
+
+/** Grid of clips, in pages. Arrow keys move between its clips; the one under the pointer, or with the focus, plays. */
 export function Grid({ list, hasPosters, onMore }) {
   const { clips, next, searchedToMs, isLoading, error } = list;
+  const [current, setCurrent] = useState('');
+  const [playing, setPlaying] = useState('');
+  const stop = clips.some(({ id }) => id === current) ? current : clips[0]?.id;
   return html`
     ${clips.length > 1 && html`<p class="together">${partsOf(clips).map(({ label, ids }) => html`<a class="button" key=${label} href=${`/gallery/zip?ids=${ids}`} download>${label}</a>`)}</p>`}
-    ${clips.length > 0 && html`<ul class="grid" onKeyDown=${onArrow}>${clips.map((clip) => html`<${Card} key=${clip.id} clip=${clip} hasPosters=${hasPosters} />`)}</ul>`}
+    ${clips.length > 0 && html`<ul class="grid" onKeyDown=${onArrow}>${clips.map((clip) => html`<${Card} key=${clip.id} clip=${clip} hasPosters=${hasPosters} isStop=${clip.id === stop} isPlaying=${clip.id === playing} onCurrent=${setCurrent} onPlay=${setPlaying} />`)}</ul>`}
     <div class="below" role="status">
       ${isLoading && html`<p class="quiet">Loading clips…</p>`}
       ${!isLoading && error !== '' && html`<p class="wrong">${error}</p>`}
@@ -41,11 +47,27 @@ function partsOf(clips) {
   });
 }
 
-function Card({ clip, hasPosters }) {
+function Card({ clip, hasPosters, isStop, isPlaying, onCurrent, onPlay }) {
+  const { id } = clip;
+  const resting = useRef(0);
+  const play = () => {
+    clearTimeout(resting.current);
+    resting.current = setTimeout(() => !matchMedia('(prefers-reduced-motion: reduce)').matches && onPlay(id), REST_MS);
+  };
+  const rest = () => {
+    clearTimeout(resting.current);
+    onPlay((playing) => (playing === id ? '' : playing));
+  };
+  useEffect(() => () => clearTimeout(resting.current), []);
+  const onFocus = ({ target }) => {
+    onCurrent(id);
+    if (target.matches(':focus-visible')) play();
+  };
   return html`
     <li>
-      <a class="card" id=${`clip-${clip.id}`} href=${`#/clip/${clip.id}`}>
-        <${Poster} id=${clip.id} hasPosters=${hasPosters} />
+      <a class="card" id=${`clip-${id}`} href=${`#/clip/${id}`} tabindex=${isStop ? 0 : -1} onFocus=${onFocus} onBlur=${rest}
+        onPointerEnter=${({ pointerType }) => pointerType === 'mouse' && play()} onPointerLeave=${rest} onClick=${rest}>
+        <${Poster} id=${id} hasPosters=${hasPosters} isPlaying=${isPlaying} />
         <span class="prompt" dir="auto">${clip.prompt}</span>
         <span class="small"><bdi>${clip.by}</bdi> · ${clip.model} · ${clip.seconds} s · ${clip.price}</span>
         <span class="small">${DAY.format(clip.createdAtMs)}${clip.isRetry ? ` · v${clip.version}` : ''}${clip.review === null ? '' : ` · ${REVIEWS[clip.review.state] ?? 'reviewed'}`}${clip.set === null ? '' : ` · ${placeIn(clip.set)}`}</span>
@@ -61,7 +83,7 @@ export function placeIn({ kind, at, of }) {
 }
 
 /** Picture of a clip, loaded once it is near the visible part: of the server's making, else the video's own. */
-function Poster({ id, hasPosters }) {
+function Poster({ id, hasPosters, isPlaying }) {
   const box = useRef(null);
   const [isNear, setNear] = useState(false);
   const [hasPicture, setHasPicture] = useState(hasPosters);
@@ -81,6 +103,7 @@ function Poster({ id, hasPosters }) {
     <span class="poster" ref=${box} aria-hidden="true">
       ${isNear && hasPicture && html`<img src=${`/gallery/posters/${id}`} alt="" onError=${() => setHasPicture(false)} />`}
       ${isNear && !hasPicture && html`<video src=${`/gallery/clips/${id}#t=0.1`} preload="metadata" muted playsinline tabindex="-1"></video>`}
+      ${isPlaying && html`<video class="preview" src=${`/gallery/clips/${id}`} autoplay loop muted playsinline tabindex="-1"></video>`}
     </span>
   `;
 }
