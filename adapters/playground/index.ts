@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
+import { capitalised } from '#commands/sentences/format.ts';
+import { memberName } from '#commands/sentences/ordered.ts';
 import {
   type Attached,
   type CardView,
@@ -13,6 +15,7 @@ import {
   type Place,
   type PlatformLimits,
   type RemovedView,
+  type SetView,
   type TaskView,
   type Upload,
   type View,
@@ -229,15 +232,27 @@ function attachmentOf({ name, description, contentType, bytes }: Upload): Messag
   return { name, description, contentType, bytes };
 }
 
-function viewFields(view: View): Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip'> {
+function viewFields(
+  view: View,
+): Pick<Message, 'card' | 'task' | 'tasks' | 'sideBySide' | 'state' | 'progress' | 'clip'> {
   const card = cardOf(view);
   if (view.kind === 'set') {
     const tasks = view.members.map(({ view: { task, progress } }) => ({ task: task.id, state: task.state, progress }));
-    return { card, ...NO_TASK, tasks };
+    return { card, ...NO_TASK, tasks, sideBySide: sideBySide(view) };
   }
   if (view.kind !== 'task') return { card, ...NO_TASK };
   const { task, progress } = view;
   return { card, task: task.id, state: task.state, progress, clip: clipFacts(view) };
+}
+
+/** Lists the clips of takes, or of a comparison once they may be seen, under their names on the card. */
+function sideBySide({ set: { kind }, members, comparison }: SetView): NonNullable<Message['sideBySide']> {
+  if (kind === 'storyboard' || comparison?.stage === 'making') return [];
+  return members.flatMap(({ view, message }, index) =>
+    message === null
+      ? []
+      : [{ name: capitalised(memberName(kind, view.task.set?.at ?? index + 1)), message: message.message }],
+  );
 }
 
 function clipFacts(view: TaskView): ClipFacts {
@@ -251,6 +266,7 @@ function clipFacts(view: TaskView): ClipFacts {
     isRetry: retryOf !== undefined,
     isShot: set?.kind === 'storyboard',
     isCompared: set?.kind === 'comparison',
+    isBlind: view.blind !== undefined,
     startedAtMs,
     endedAtMs,
     wordedAtMs: nowMs,

@@ -24,6 +24,8 @@ export interface ClipFacts {
   readonly isShot: boolean;
   /** It is a clip of a comparison. */
   readonly isCompared: boolean;
+  /** Nothing may tell which model made it. */
+  readonly isBlind?: boolean;
   readonly startedAtMs: number;
   readonly endedAtMs: number | null;
   /** Time the card was rendered. The card's elapsed time is as of then, and the page counts on from it. */
@@ -56,6 +58,8 @@ export interface Message extends Versioned {
   readonly task: TaskId | null;
   /** Tasks of a set, of which this is the card. Absent: none. */
   readonly tasks?: readonly Pick<Message, 'task' | 'state' | 'progress'>[];
+  /** Messages whose clips play side by side on the card of their set, with the names that they have there. Absent: none. */
+  readonly sideBySide?: readonly { readonly name: string; readonly message: string }[];
   readonly state: TaskState | null;
   readonly progress: number | null;
   readonly clip: ClipFacts | null;

@@ -30,6 +30,7 @@ import {
   listed,
   type Model,
   SETTINGS,
+  titleOf,
 } from '../videos/index.ts';
 import type { GalleryAccess, GallerySession } from './access.ts';
 import { addApi } from './api.ts';
@@ -160,8 +161,8 @@ function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): Fastif
   return reply.code(500).send({ error: 'Something went wrong here. The log of the bot says what.' });
 }
 
-/** Adds what the page shows above the clips of a set: a board's order, and its cuts. */
-function addSets(http: FastifyInstance, route: EnteredRoute, { sets }: GalleryOptions): void {
+/** Adds what the page shows above the clips of a set: takes and compared clips side by side, a board's order and its cuts. */
+function addSets(http: FastifyInstance, route: EnteredRoute, { sets, catalog }: GalleryOptions): void {
   http.get(
     `${GALLERY_PATH}/api/sets/:id`,
     route(async ({ scope }, request, reply) => {
@@ -174,18 +175,19 @@ function addSets(http: FastifyInstance, route: EnteredRoute, { sets }: GalleryOp
         id,
         kind,
         of,
-        shots: isBoard ? set.board.shots.map((shot) => shotOf(shot, set)) : null,
+        shots: set.board.shots.map((shot) => shotOf(shot, set, catalog())),
         cuts: isBoard ? (await sets.cutsOf(scope, set)).map(cutOf) : [],
       };
     }),
   );
 }
 
-/** Returns a shot of a board in the order of the cut, with the clip that is in it. */
-function shotOf({ at, isSkipped, chosen }: Shot, { tasks }: VisibleSet) {
+/** Returns a shot, a take or a compared clip, of a board in the order of the cut, with the clip that is in it. */
+function shotOf({ at, isSkipped, chosen }: Shot, { tasks }: VisibleSet, catalog: Catalog) {
   const task = tasks.get(chosen.id);
-  const clip = task !== undefined && isClip(task) ? { id: task.id, prompt: typedPrompt(task.request) } : null;
-  return { at, isSkipped, clip };
+  if (task === undefined || !isClip(task)) return { at, isSkipped, clip: null };
+  const { id, request } = task;
+  return { at, isSkipped, clip: { id, prompt: typedPrompt(request), model: titleOf(catalog, request.model) } };
 }
 
 function cutOf({ id, tasks, file, origin, requestedAtMs }: Cut) {

@@ -207,7 +207,30 @@ test('three people vote in a comparison, one changes their mind, and the models 
   // A clip may be posted after the votes.
   const requests = () => cleo.locator('.request:has-text("/video compare")').count();
   await expect.poll(requests).toBe(2);
+  await playsBlindly(cleo);
   await ana.click('button:has-text("Reveal the models")');
   for (const page of [ana, ben, cleo]) await page.waitForSelector('text=won with 2 of 3 votes.');
   await cleo.waitForSelector('text=/Clip B.*made in.*2 votes/');
 });
+
+/** Plays both clips on the card in step: in frames of one shape, without anything that tells which model made which. */
+async function playsBlindly(page: Page): Promise<void> {
+  const player = page.locator('article:has-text("Which one is better?") .player');
+  await expect.poll(() => player.locator('figcaption').allInnerTexts()).toEqual(['Clip A', 'Clip B']);
+  const videos = player.locator('video');
+  await page.waitForFunction(() => Number((document.querySelector('.player .seek input') as HTMLInputElement).max) > 1);
+  const shapes = await videos.evaluateAll((all) => all.map((one) => [one.clientWidth, one.clientHeight].join(' × ')));
+  expect(new Set(shapes).size).toBe(1);
+  const words = await videos.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+  expect(new Set(words).size).toBe(1);
+  // Nor do the clips' own messages tell their sizes.
+  expect(await page.locator('article:has-text("Vote for") figcaption .size').allInnerTexts()).toEqual([]);
+  await player.locator('.play-button[aria-label="Play"]').click();
+  await player.locator('.play-button[aria-label="Pause"]').waitFor();
+  await player.locator('.play-button[aria-label="Play"]').waitFor();
+  const [one = 0, two = 0] = await videos.evaluateAll((all) =>
+    all.map((each) => (each as HTMLVideoElement).currentTime),
+  );
+  expect(one).toBeGreaterThan(0.9);
+  expect(Math.abs(one - two)).toBeLessThan(0.2);
+}

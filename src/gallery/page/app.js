@@ -85,7 +85,7 @@ function Gallery({ session, onLeft }) {
       <h1 ref=${title} tabindex="-1">Gallery</h1>
       <p class="notice" role="status">${notice}</p>
       <${Filters} filters=${filters} facets=${facets ?? NO_FACETS} session=${session} onFilters=${onFilters} />
-      ${filters.set !== '' && html`<${SetOverview} key=${filters.set} id=${filters.set} />`}
+      ${filters.set !== '' && html`<${SetOverview} key=${filters.set} id=${filters.set} session=${session} />`}
       <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} />
     </main>
   `;

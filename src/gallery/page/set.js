@@ -1,25 +1,35 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { useLoaded } from '#src/http/shared-page/events.js';
+import { Player } from '#src/http/shared-page/player.js';
 import { read } from './api.js';
+import { screenOf } from './clip.js';
 
 const TIME = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
 const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 
 /** What was ordered together, above its clips: a board in the order of its cut, and the cuts that were joined. */
-export function SetOverview({ id }) {
+export function SetOverview({ id, session }) {
   // Without it, the clips are shown alone.
   const [set] = useLoaded(() => read(`sets/${encodeURIComponent(id)}`), []);
   if (set === null) return null;
   const { kind, of, shots, cuts } = set;
+  const clips = shots.flatMap(({ at, clip }) =>
+    clip === null ? [] : [{ ...screenOf(clip, session), label: labelOf(kind, at, clip) }],
+  );
   return html`
     <section class="set" aria-labelledby="set-title">
       <h2 id="set-title">${titleOf(kind, of)}</h2>
-      ${shots !== null && html`<ol class="shots">${shots.map((shot) => html`<${Shot} key=${shot.at} shot=${shot} />`)}</ol>`}
-      ${shots !== null && cuts.length === 0 && html`<p class="quiet">No cut yet. Join the shots in the chat.</p>`}
+      ${kind !== 'storyboard' && clips.length > 1 && html`<${Player} clips=${clips} />`}
+      ${kind === 'storyboard' && html`<ol class="shots">${shots.map((shot) => html`<${Shot} key=${shot.at} shot=${shot} />`)}</ol>`}
+      ${kind === 'storyboard' && cuts.length === 0 && html`<p class="quiet">No cut yet. Join the shots in the chat.</p>`}
       ${cuts.length > 0 && html`<ul class="cuts">${cuts.map((cut) => html`<${Cut} key=${cut.id} cut=${cut} />`)}</ul>`}
     </section>
   `;
+}
+
+function labelOf(kind, at, { model }) {
+  return kind === 'comparison' ? `Clip ${String.fromCharCode(64 + at)} · ${model}` : `Take ${at}`;
 }
 
 function titleOf(kind, of) {

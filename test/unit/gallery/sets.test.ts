@@ -85,7 +85,11 @@ describe('the set of a clip', () => {
       id: SET,
       kind: 'comparison',
       of: 3,
-      shots: null,
+      shots: tasks.map(({ id }, index) => ({
+        at: index + 1,
+        isSkipped: false,
+        clip: { id, prompt: tasks[0]?.request.prompt, model: 'Swift 1' },
+      })),
       cuts: [],
     });
   });
@@ -106,9 +110,9 @@ describe('the set of a storyboard', () => {
       kind: 'storyboard',
       of: 3,
       shots: [
-        { at: 3, isSkipped: false, clip: { id: three.id, prompt } },
-        { at: 1, isSkipped: false, clip: { id: one.id, prompt } },
-        { at: 2, isSkipped: true, clip: { id: two.id, prompt } },
+        { at: 3, isSkipped: false, clip: { id: three.id, prompt, model: 'Swift 1' } },
+        { at: 1, isSkipped: false, clip: { id: one.id, prompt, model: 'Swift 1' } },
+        { at: 2, isSkipped: true, clip: { id: two.id, prompt, model: 'Swift 1' } },
       ],
       cuts: [
         { id: cut, shots: 2, bytes: 2 * SHOT_BYTES, seconds: 12, by: BOB.name, requestedAtMs: expect.any(Number) },

@@ -44,21 +44,26 @@ function File({ file, message: { clip, task } }) {
         isVideo &&
         html`
         <${Frame} ratio=${clip?.aspectRatio} own=${own}>
-          <${Player} url=${url} description=${description} poster=${task === null ? undefined : `${url}?poster`} onRatio=${setOwn} />
+          <${Single} ...${screenOf(file)} poster=${task === null ? undefined : screenOf(file).poster} onRatio=${setOwn} />
         <//>
       `
       }
       ${contentType.startsWith('image/') && html`<img class="picture" src=${url} alt=${description} />`}
       <figcaption class="small">
         <a class="download" href=${`${url}?download`} download=${name}><${DownloadIcon} /><span>${name}</span></a>
-        <span class="size">${size(bytes)}</span>
+        ${clip?.isBlind !== true && html`<span class="size">${size(bytes)}</span>`}
       </figcaption>
     </figure>
   `;
 }
 
+/** Returns the clip of an attachment as a player takes it. */
+export function screenOf({ url, description }) {
+  return { url, poster: `${url}?poster`, description };
+}
+
 /** Video player without native controls until it is played, since they would cover the picture. */
-function Player({ url, description, poster, onRatio }) {
+function Single({ url, description, poster, onRatio }) {
   const video = useRef(null);
   const [isStarted, setStarted] = useState(false);
   const play = () => {

@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { newId } from '#src/http/shared-page/new-id.js';
+import { Player } from '#src/http/shared-page/player.js';
 import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
@@ -23,7 +24,7 @@ const NAME_LENGTH = 120;
  * One message: its request, text, clip, buttons and reactions. Its controls are tab stops only while it is the current
  * one (`isCurrent`), so that a channel is one tab stop, not hundreds.
  */
-export function Message({ message, original, isCompact, isCurrent, user, onJump, onForm, onAnswer, onTrouble }) {
+export function Message({ message, original, clips, isCompact, isCurrent, user, onJump, onForm, onAnswer, onTrouble }) {
   const [busy, setBusy] = useState(null);
   const isMine = message.mentions.includes(user);
   const isPrivate = message.visibleTo !== null;
@@ -65,6 +66,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
         `
         }
         <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, to, onJump)} onPress=${press} />
+        ${clips.length > 1 && html`<${Player} clips=${clips} />`}
         <${Media} message=${message} />
         ${message.card.buttons.length > 0 && html`<${Buttons} message=${message} busy=${busy} onPress=${press} />`}
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
