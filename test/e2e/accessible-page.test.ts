@@ -165,6 +165,15 @@ test('the gallery is accessible in its main states', TIMEOUT, async () => {
   const { wrong, check, tab } = createStates(page);
   await check('grid');
   await tab('grid');
+  await page.click('.select >> nth=0');
+  await page.waitForSelector('text="1 selected"');
+  await check('selection');
+  await page.click('text=Select none');
+  await page.click('text=Poster wall');
+  await page.waitForSelector('.wall');
+  await check('wall');
+  await tab('wall');
+  await page.click('text=Leave the wall');
   await page.click('button:has-text("Your defaults")');
   await page.waitForSelector('dialog select');
   await check('defaults');

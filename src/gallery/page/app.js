@@ -9,6 +9,11 @@ import { Grid } from './grid.js';
 import { Lightbox } from './lightbox.js';
 import { SetOverview } from './set.js';
 
+/** Clips that the wall loads by itself. */
+const WALL_CLIPS = 48;
+/** Interval between two looks for new clips, in milliseconds. */
+const REFRESH_MS = 5_000;
+
 const NO_FACETS = { people: [], channels: [], models: [] };
 const EMPTY = { clips: [], next: null, searchedToMs: null, isLoading: true, error: '', isFiltered: false };
 
@@ -27,30 +32,13 @@ function Gallery({ session, onLeft }) {
   const [filters, setFilters] = useState(filtersOfAddress);
   const [facets] = useLoaded(() => read('facets'), []);
   const clip = useFragment(clipIn);
-  const [list, more, forget] = useClips(filters);
+  const [list, more, forget, refresh] = useClips(filters);
+  const [isWall, setWall] = useWall(filters);
   const [isSetting, setSetting] = useState(false);
-  /** What happened to the clip that was shown last. */
-  const [notice, setNotice] = useState('');
-  const title = useRef(null);
-  /** Id of the clip of the grid that was shown last, which gets the focus back. */
-  const last = useRef('');
-  /** The grid was there before the clip, which is shown over it. */
-  const isOver = useRef(clip === null);
-  if (list.clips.some(({ id }) => id === clip)) last.current = clip;
-  useEffect(() => {
-    if (clip !== null) return setNotice('');
-    isOver.current = true;
-    if (notice !== '') return title.current?.focus();
-    return document.getElementById(`clip-${last.current}`)?.focus();
-  }, [clip]);
-  const at = list.clips.findIndex(({ id }) => id === last.current);
-  // The next page is there before the lightbox comes to its end.
-  useEffect(() => {
-    const isNearEnd = clip !== null && isOver.current && at >= list.clips.length - 2;
-    if (isNearEnd && list.next !== null && !list.isLoading) void more();
-  }, [clip, list]);
+  const { title, last, isPage, notice, setNotice } = usePlaces(clip, list);
   const onFilters = (next) => {
-    rememberFilters(next);
+    // The wall, which would not show them, is left.
+    history.replaceState(null, '', addressOf(next, false) + location.hash);
     setFilters(next);
   };
   const onBack = useCallback(() => {
@@ -69,26 +57,59 @@ function Gallery({ session, onLeft }) {
     setNotice(words);
     onBack();
   };
-  const left = () => change('end', {}).then(onLeft, (thrown) => (thrown.hasEnded ? onLeft() : undefined));
+  const at = list.clips.findIndex(({ id }) => id === last.current);
+  // The next page is there before the lightbox comes to its end.
+  useEffect(() => {
+    const isNearEnd = clip !== null && !isPage && at >= list.clips.length - 2;
+    if (isNearEnd && list.next !== null && !list.isLoading && list.error === '') void more();
+  }, [clip, list]);
+  useWallClips(isWall, list, { more, refresh });
   const shown = { id: clip, session, onFilter, onDeleted, onVersion: onShow };
   return html`
-    <header class="top">
-      <img src="/gallery/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b>
-      <span class="who truncated quiet"><span class="wide-only">You are </span><bdi>${session.user.name}</bdi></span>
-      <button type="button" class="button" aria-haspopup="dialog" onClick=${() => setSetting(true)}>Your defaults</button>
-      <button type="button" class="button" onClick=${left}>Leave</button>
-    </header>
+    <${Top} isHidden=${isWall && !isPage} name=${session.user.name} onSettings=${() => setSetting(true)} onLeft=${onLeft} />
     ${isSetting && html`<${DefaultsDialog} onClose=${() => setSetting(false)} />`}
-    ${clip !== null && !isOver.current && html`<${ClipPage} key=${clip} onBack=${onBack} ...${shown} />`}
-    ${clip !== null && isOver.current && html`<${Lightbox} clips=${list.clips} at=${at} onShow=${onShow} onClose=${() => history.back()} ...${shown} />`}
-    <main class="gallery" hidden=${clip !== null && !isOver.current}>
-      <h1 ref=${title} tabindex="-1">Gallery</h1>
+    ${isPage && html`<${ClipPage} key=${clip} onBack=${onBack} ...${shown} />`}
+    ${clip !== null && !isPage && html`<${Lightbox} clips=${list.clips} at=${at} onShow=${onShow} onClose=${() => history.back()} ...${shown} />`}
+    <main class=${isWall ? 'gallery on-wall' : 'gallery'} hidden=${isPage}>
+      <h1 ref=${title} class=${isWall ? 'sr' : ''} tabindex="-1">Gallery</h1>
       <p class="notice" role="status">${notice}</p>
-      <${Filters} filters=${filters} facets=${facets ?? NO_FACETS} session=${session} onFilters=${onFilters} />
-      ${filters.set !== '' && html`<${SetOverview} key=${filters.set} id=${filters.set} session=${session} />`}
-      <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} />
+      ${!isWall && html`<${Filters} filters=${filters} facets=${facets ?? NO_FACETS} session=${session} onFilters=${onFilters} />`}
+      ${!isWall && filters.set !== '' && html`<${SetOverview} key=${filters.set} id=${filters.set} session=${session} />`}
+      <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} isWall=${isWall} onWall=${setWall} />
     </main>
   `;
+}
+
+function Top({ isHidden, name, onSettings, onLeft }) {
+  const left = () => change('end', {}).then(onLeft, (thrown) => (thrown.hasEnded ? onLeft() : undefined));
+  return html`
+    <header class="top" hidden=${isHidden}>
+      <img src="/gallery/page/icon.svg" alt="" width="28" height="28" /><b>Dailies</b>
+      <span class="who truncated quiet"><span class="wide-only">You are </span><bdi>${name}</bdi></span>
+      <button type="button" class="button" aria-haspopup="dialog" onClick=${onSettings}>Your defaults</button>
+      <button type="button" class="button" onClick=${left}>Leave</button>
+    </header>
+  `;
+}
+
+/**
+ * Keeps the place in the grid while a clip is shown, and gives the focus back to it.
+ * @returns `last`: id of the clip of the grid that was shown last; `isPage`: a clip was there before the grid, so that it is not
+ *   shown over it; `notice`: what happened to the clip
+ */
+function usePlaces(clip, list) {
+  const [notice, setNotice] = useState('');
+  const title = useRef(null);
+  const last = useRef('');
+  const isOver = useRef(clip === null);
+  if (list.clips.some(({ id }) => id === clip)) last.current = clip;
+  useEffect(() => {
+    if (clip !== null) return setNotice('');
+    isOver.current = true;
+    if (notice !== '') return title.current?.focus();
+    return document.getElementById(`clip-${last.current}`)?.focus();
+  }, [clip]);
+  return { title, last, isPage: clip !== null && !isOver.current, notice, setNotice };
 }
 
 function filtersOfAddress() {
@@ -96,10 +117,38 @@ function filtersOfAddress() {
   return Object.fromEntries(Object.keys(NO_FILTERS).map((name) => [name, (given.get(name) ?? '').slice(0, 200)]));
 }
 
-/** Writes the filters to the page's address, so that a reload keeps them. */
-function rememberFilters(filters) {
-  const query = withoutEmpty(filters).toString();
-  history.replaceState(null, '', `${location.pathname}${query === '' ? '' : `?${query}`}${location.hash}`);
+/** Returns the page's address with the filters and the view, so that a reload keeps them. */
+function addressOf(filters, isWall) {
+  const query = withoutEmpty({ ...filters, view: isWall ? 'wall' : '' }).toString();
+  return `${location.pathname}${query === '' ? '' : `?${query}`}`;
+}
+
+/** Returns whether the page is the wall of posters, as its address says, and a function that changes it. */
+function useWall(filters) {
+  const read = () => new URLSearchParams(location.search).get('view') === 'wall';
+  const [isWall, setWall] = useState(read);
+  useListener('popstate', () => setWall(read()));
+  const change = (to) => {
+    history.pushState(null, '', addressOf(filters, to));
+    setWall(to);
+  };
+  return [isWall, change];
+}
+
+/** Fills the wall, and adds new clips to it. */
+function useWallClips(isWall, list, { more, refresh }) {
+  const isFilling =
+    isWall && !list.isLoading && list.error === '' && list.next !== null && list.clips.length < WALL_CLIPS;
+  useEffect(() => {
+    if (isFilling) void more();
+  }, [isFilling, list.clips.length]);
+  const latest = useRef(refresh);
+  latest.current = refresh;
+  useEffect(() => {
+    if (!isWall) return undefined;
+    const timer = setInterval(() => !document.hidden && latest.current(), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [isWall]);
 }
 
 function withoutEmpty(values) {
@@ -111,7 +160,7 @@ function clipIn(fragment) {
   return /^#\/clip\/([\w-]{1,100})$/.exec(fragment)?.[1] ?? null;
 }
 
-/** Loads the clips that match the filters. @returns the list, a function that loads its next page, and one that leaves a clip out. */
+/** Loads the clips that match the filters. @returns the list, a function that loads its next page, one that leaves a clip out, and one that looks for new ones. */
 function useClips(filters) {
   const [list, setList] = useState(EMPTY);
   const latest = useRef(0);
@@ -133,8 +182,25 @@ function useClips(filters) {
   };
   useEffect(() => void load(EMPTY, null), [JSON.stringify(filters)]);
   const more = () => load(list, list.next);
+  /** Adds the clips that are new, and leaves out those of the first page that are gone. */
+  const refresh = async () => {
+    const turn = latest.current;
+    // Its clips are in the order of its board, and few.
+    if (filters.set !== '') return;
+    const page = await read(`clips?${queryOf(filters)}`).catch(() => null);
+    if (page === null || turn !== latest.current) return;
+    setList((now) => ({ ...now, clips: refreshed(now.clips, page) }));
+  };
   const forget = (gone) => setList((now) => ({ ...now, clips: now.clips.filter(({ id }) => id !== gone) }));
-  return [list, more, forget];
+  return [list, more, forget, refresh];
+}
+
+/** Returns the clips of a list with those of its first page as they are now. */
+function refreshed(clips, { clips: first, next }) {
+  const known = new Set(first.map(({ id }) => id));
+  const end = next === null ? -1 : (first.at(-1)?.createdAtMs ?? Number.POSITIVE_INFINITY);
+  const later = clips.filter(({ id, createdAtMs }) => !known.has(id) && createdAtMs <= end);
+  return [...first, ...later];
 }
 
 /** Returns the query of the API: days become moments in the reader's time zone, and what is empty is left out. */

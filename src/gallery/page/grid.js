@@ -13,14 +13,20 @@ const MAX_TOGETHER = 200;
 const REST_MS = 120;
 
 /** Grid of clips, in pages. Arrow keys move between its clips; the one under the pointer, or with the focus, plays. */
-export function Grid({ list, hasPosters, onMore }) {
+export function Grid({ list, hasPosters, onMore, isWall, onWall }) {
   const { clips, next, searchedToMs, isLoading, error } = list;
   const [current, setCurrent] = useState('');
   const [playing, setPlaying] = useState('');
+  const selection = useSelection(clips);
   const stop = clips.some(({ id }) => id === current) ? current : clips[0]?.id;
   return html`
-    ${clips.length > 1 && html`<p class="together">${partsOf(clips).map(({ label, ids }) => html`<a class="button" key=${label} href=${`/gallery/zip?ids=${ids}`} download>${label}</a>`)}</p>`}
-    ${clips.length > 0 && html`<ul class="grid" onKeyDown=${onArrow}>${clips.map((clip) => html`<${Card} key=${clip.id} clip=${clip} hasPosters=${hasPosters} isStop=${clip.id === stop} isPlaying=${clip.id === playing} onCurrent=${setCurrent} onPlay=${setPlaying} />`)}</ul>`}
+    ${isWall ? html`<p class="wall-bar"><button type="button" class="button" onClick=${() => onWall(false)}>Leave the wall</button></p>` : html`<${Tools} clips=${clips} selection=${selection} onWall=${onWall} />`}
+    ${
+      clips.length > 0 &&
+      html`<ul class=${isWall ? 'wall' : 'grid'} onKeyDown=${(event) => onKey(event, isWall ? null : selection)}>
+        ${clips.map((clip) => html`<${Card} key=${clip.id} clip=${clip} hasPosters=${hasPosters} isStop=${clip.id === stop} isPlaying=${clip.id === playing} selection=${isWall ? null : selection} onCurrent=${setCurrent} onPlay=${setPlaying} />`)}
+      </ul>`
+    }
     <div class="below" role="status">
       ${isLoading && html`<p class="quiet">Loading clips…</p>`}
       ${!isLoading && error !== '' && html`<p class="wrong">${error}</p>`}
@@ -36,10 +42,25 @@ function moreWords({ error, searchedToMs }) {
   return searchedToMs === null ? 'Load more' : 'Continue';
 }
 
-/** Returns the downloads of the clips that are shown: one, or several of as many as the server allows. */
-function partsOf(clips) {
+/** What can be done with the clips that are selected, or with all that are shown. */
+function Tools({ clips, selection, onWall }) {
+  const chosen = clips.filter(({ id }) => selection.has(id));
+  const isChosen = chosen.length > 0;
+  return html`
+    <div class=${isChosen ? 'together chosen' : 'together'}>
+      ${isChosen && html`<span role="status">${chosen.length} selected</span>`}
+      ${(isChosen || clips.length > 1) && partsOf(isChosen ? chosen : clips, isChosen).map(({ label, ids }) => html`<a class="button" key=${label} href=${`/gallery/zip?ids=${ids}`} download>${label}</a>`)}
+      ${isChosen && html`<button type="button" class="button" onClick=${selection.clear}>Select none</button>`}
+      ${!isChosen && clips.length > 0 && html`<button type="button" class="button to-wall" onClick=${() => onWall(true)}>Poster wall</button>`}
+    </div>
+  `;
+}
+
+/** Returns the downloads of clips: one, or several of as many as the server allows. */
+function partsOf(clips, isChosen) {
   const all = clips.map(({ id }) => id);
-  if (all.length <= MAX_TOGETHER) return [{ label: `Download these ${all.length} clips`, ids: all.join(',') }];
+  if (all.length <= MAX_TOGETHER)
+    return [{ label: isChosen ? 'Download' : `Download these ${all.length} clips`, ids: all.join(',') }];
   const parts = Array.from({ length: Math.ceil(all.length / MAX_TOGETHER) }, (_, at) => at * MAX_TOGETHER);
   return parts.map((from) => {
     const ids = all.slice(from, from + MAX_TOGETHER);
@@ -47,7 +68,23 @@ function partsOf(clips) {
   });
 }
 
-function Card({ clip, hasPosters, isStop, isPlaying, onCurrent, onPlay }) {
+/** Holds the ids of the selected clips. `toggle` selects a clip, or with `isRange` all from the last one that was toggled. */
+function useSelection(clips) {
+  const [ids, setIds] = useState(new Set());
+  const last = useRef('');
+  const all = clips.map(({ id }) => id);
+  const toggle = (id, isRange) => {
+    const [from, to] = [all.indexOf(last.current), all.indexOf(id)].sort((one, other) => one - other);
+    const range = isRange && from >= 0 ? all.slice(from, to + 1) : [id];
+    const isOn = !ids.has(id);
+    last.current = id;
+    setIds((before) => new Set(isOn ? [...before, ...range] : [...before].filter((one) => !range.includes(one))));
+  };
+  return { has: (id) => ids.has(id), isEmpty: !all.some((id) => ids.has(id)), toggle, clear: () => setIds(new Set()) };
+}
+
+/** @param {object} props `selection`: `null` where nothing can be selected */
+function Card({ clip, hasPosters, isStop, isPlaying, selection, onCurrent, onPlay }) {
   const { id } = clip;
   const resting = useRef(0);
   const play = () => {
@@ -63,8 +100,15 @@ function Card({ clip, hasPosters, isStop, isPlaying, onCurrent, onPlay }) {
     onCurrent(id);
     if (target.matches(':focus-visible')) play();
   };
+  const isSelected = selection?.has(id) === true;
+  const [width = 1, height = 1] = clip.aspect?.split(':').map(Number) ?? [];
   return html`
-    <li>
+    <li class=${`${isSelected ? 'selected' : ''} ${width < height ? 'tall' : ''}`}>
+      ${
+        selection !== null &&
+        html`<input type="checkbox" class="select" checked=${isSelected} tabindex=${isStop ? 0 : -1} aria-label=${`Select “${clip.prompt}”`}
+          onClick=${({ shiftKey }) => selection.toggle(id, shiftKey)} />`
+      }
       <a class="card" id=${`clip-${id}`} href=${`#/clip/${id}`} tabindex=${isStop ? 0 : -1} onFocus=${onFocus} onBlur=${rest}
         onPointerEnter=${({ pointerType }) => pointerType === 'mouse' && play()} onPointerLeave=${rest} onClick=${rest}>
         <${Poster} id=${id} hasPosters=${hasPosters} isPlaying=${isPlaying} />
@@ -108,11 +152,15 @@ function Poster({ id, hasPosters, isPlaying }) {
   `;
 }
 
-/** Moves the focus by arrow keys: left and right to the neighbours, up and down by a row. */
-function onArrow(event) {
+/** Selects by the space bar; moves the focus by arrow keys: left and right to the neighbours, up and down by a row. */
+function onKey(event, selection) {
   const cards = [...event.currentTarget.querySelectorAll('.card')];
   const at = cards.indexOf(document.activeElement);
   if (at < 0) return;
+  if (event.key === ' ' && selection !== null) {
+    event.preventDefault();
+    selection.toggle(cards[at].id.replace('clip-', ''), event.shiftKey);
+  }
   const firstTop = cards[0].getBoundingClientRect().top;
   const columns = cards.filter((card) => Math.abs(card.getBoundingClientRect().top - firstTop) < 2).length;
   const steps = {

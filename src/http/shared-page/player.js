@@ -23,25 +23,51 @@ const FULL = icon(html`<path d="M3 7V3h4m6 0h4v4m0 6v4h-4m-6 0H3v-4" />`);
  */
 export function Player({ clips, markers = [], control = {}, onUnplayable = () => {} }) {
   const root = useRef(null);
-  const [time, setTime] = useState(0);
-  const [facts, setFacts] = useState({ length: 0, ratio: 16 / 9 });
-  const [isPlaying, setPlaying] = useState(false);
+  const { time, length, ratio, isPlaying, toggle, seek, show, onKnown } = usePlayback(root);
   const [heard, setHeard] = useState(clips.length === 1 ? clips[0].id : null);
+  control.current = { show };
+  const columns = clips.length === 4 && ratio > 1 ? 2 : clips.length;
+  return html`
+    <div class="player" ref=${root} style=${{ '--ratio': String(ratio), '--columns': String(columns), '--rows': String(Math.ceil(clips.length / columns)) }}>
+      <div class="screens">
+        ${clips.map(
+          ({ id, url, poster, description, label }) => html`
+          <figure key=${id} class="screen">
+            <video src=${url} poster=${poster} preload="metadata" playsinline muted=${heard !== id} aria-label=${description}
+              onClick=${toggle} onLoadedMetadata=${onKnown} onLoadedData=${showFirst} onError=${() => onUnplayable(id)}></video>
+            ${label !== undefined && html`<figcaption class="small"><span>${label}</span><${Sound} isOn=${heard === id} of=${label} onToggle=${() => setHeard(heard === id ? null : id)} /></figcaption>`}
+          </figure>`,
+        )}
+      </div>
+      <div class="transport">
+        <button type="button" class="icon-button play-button" aria-label=${isPlaying ? 'Pause' : 'Play'} onClick=${toggle}>${isPlaying ? PAUSE : PLAY}</button>
+        <${SeekBar} time=${time} length=${length} markers=${markers} onSeek=${seek} onShow=${show} />
+        <span class="small time" aria-hidden="true">${clock(time)} / ${clock(length)}</span>
+        ${clips.length === 1 && html`<${Sound} isOn=${heard !== null} onToggle=${() => setHeard(heard === null ? clips[0].id : null)} />`}
+        <button type="button" class="icon-button" aria-label="Full screen" onClick=${() => fullScreen(root.current)}>${FULL}</button>
+      </div>
+    </div>
+  `;
+}
+
+/** Holds the playback of the videos below an element: all of them at one time. `show` stops at a moment, in sight. */
+function usePlayback(root) {
+  const [time, setTime] = useState(0);
+  const [{ length, ratio }, setFacts] = useState({ length: 0, ratio: 16 / 9 });
+  const [isPlaying, setPlaying] = useState(false);
   const videos = () => [...root.current.querySelectorAll('video')].filter(({ error }) => error === null);
   const seek = (atSeconds) => {
     setTime(atSeconds);
     for (const video of videos()) video.currentTime = Math.min(atSeconds, video.duration || atSeconds);
   };
   const toggle = () => {
-    if (!isPlaying && time >= facts.length - OUT_OF_STEP) seek(0);
+    if (!isPlaying && time >= length - OUT_OF_STEP) seek(0);
     setPlaying(!isPlaying);
   };
-  control.current = {
-    show: (atSeconds) => {
-      setPlaying(false);
-      seek(atSeconds);
-      root.current.scrollIntoView({ block: 'nearest' });
-    },
+  const show = (atSeconds) => {
+    setPlaying(false);
+    seek(atSeconds);
+    root.current.scrollIntoView({ block: 'nearest' });
   };
   useEffect(() => {
     for (const video of videos()) {
@@ -59,33 +85,16 @@ export function Player({ clips, markers = [], control = {}, onUnplayable = () =>
     next();
     return () => cancelAnimationFrame(frame);
   }, [isPlaying]);
-  const onKnown = ({ target: { videoWidth, videoHeight } }) => {
-    const length = Math.max(0, ...videos().map(({ duration }) => duration || 0));
-    // Of the first that is known, for all: a frame of its own would tell clips apart.
-    setFacts((before) => ({ length, ratio: before.length > 0 ? before.ratio : videoWidth / videoHeight || 16 / 9 }));
+  const onKnown = () => {
+    const all = videos();
+    // The shape of the first is that of all frames: one of its own would tell a clip from the others.
+    const { videoWidth = 0, videoHeight = 0 } = all[0] ?? {};
+    setFacts({
+      length: Math.max(0, ...all.map(({ duration }) => duration || 0)),
+      ratio: videoHeight > 0 ? videoWidth / videoHeight : 16 / 9,
+    });
   };
-  const columns = clips.length === 4 && facts.ratio > 1 ? 2 : clips.length;
-  return html`
-    <div class="player" ref=${root} style=${{ '--ratio': String(facts.ratio), '--columns': String(columns) }}>
-      <div class="screens">
-        ${clips.map(
-          ({ id, url, poster, description, label }) => html`
-          <figure key=${id} class="screen">
-            <video src=${url} poster=${poster} preload="metadata" playsinline muted=${heard !== id} aria-label=${description}
-              onClick=${toggle} onLoadedMetadata=${onKnown} onLoadedData=${showFirst} onError=${() => onUnplayable(id)}></video>
-            ${label !== undefined && html`<figcaption class="small"><span>${label}</span><${Sound} isOn=${heard === id} of=${label} onToggle=${() => setHeard(heard === id ? null : id)} /></figcaption>`}
-          </figure>`,
-        )}
-      </div>
-      <div class="transport">
-        <button type="button" class="icon-button play-button" aria-label=${isPlaying ? 'Pause' : 'Play'} onClick=${toggle}>${isPlaying ? PAUSE : PLAY}</button>
-        <${SeekBar} time=${time} length=${facts.length} markers=${markers} onSeek=${seek} onShow=${control.current.show} />
-        <span class="small time" aria-hidden="true">${clock(time)} / ${clock(facts.length)}</span>
-        ${clips.length === 1 && html`<${Sound} isOn=${heard !== null} onToggle=${() => setHeard(heard === null ? clips[0].id : null)} />`}
-        <button type="button" class="icon-button" aria-label="Full screen" onClick=${() => fullScreen(root.current)}>${FULL}</button>
-      </div>
-    </div>
-  `;
+  return { time, length, ratio, isPlaying, toggle, seek, show, onKnown };
 }
 
 /** Button that turns the sound on, of one clip among several. */
