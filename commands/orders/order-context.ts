@@ -5,7 +5,7 @@ import type { ApprovalRequest, Audience, Price } from '#src/tasks/index.ts';
 import type { TeamSettings } from '#src/teams/index.ts';
 import { type CheckedStoryboard, draftOfOrder, type Refusal } from '#src/videos/index.ts';
 import type { Caller } from '../bot-port.ts';
-import type { BotPorts } from '../input/subcommand.ts';
+import { type BotPorts, teamOf } from '../input/subcommand.ts';
 import { judgingOnce } from '../policy/rules-here.ts';
 import type { Ordered } from '../sentences/ordered.ts';
 import { draftOf, type OrderIdentity, orderKey } from './offers.ts';
@@ -71,7 +71,7 @@ export class OrderContext {
     this.caller = caller;
     this.settings = settings;
     this.ordering = ordering;
-    this.ports = judgingOnce(ports, settings);
+    this.ports = judgingOnce(ports, { of: teamOf(caller), settings });
     this.key = ordering.key ?? orderKey(caller);
     this.price = orderPrice(checked);
     this.ordered = orderedBy(checked);

@@ -1,10 +1,12 @@
 import type { Approver, Person } from '#src/tasks/index.ts';
 import {
   allowedCatalog,
+  keyOfTeam,
   NO_POLICY,
   type PolicyPlace,
   type PolicyRules,
   rulesAt,
+  type TeamKey,
   type TeamSettings,
   valueRules,
 } from '#src/teams/index.ts';
@@ -42,24 +44,26 @@ export function underPolicy(ports: BotPorts, caller: Caller, team: TeamSettings)
 }
 
 /**
- * Returns the ports of one interaction, which reads the settings of its team once: they are all that its order is judged by,
+ * Returns the ports of one interaction, which reads the settings of a team once: they are all that its order is judged by,
  * from the rights of the caller to the claim, which compares them. They are read anew once the interaction has changed them.
- * @param first settings that were read before. Default: none.
+ * @param first settings of a team that were read before. Default: none.
  */
-export function judgingOnce(ports: BotPorts, first?: TeamSettings): BotPorts {
+export function judgingOnce(
+  ports: BotPorts,
+  first?: { readonly of: TeamKey; readonly settings: TeamSettings },
+): BotPorts {
   const { settings } = ports;
-  let read = first === undefined ? undefined : Promise.resolve(first);
+  const read = new Map<string, Promise<TeamSettings>>();
+  if (first !== undefined) read.set(keyOfTeam(first.of), Promise.resolve(first.settings));
   return {
     ...ports,
     settings: {
       get: (team) => {
-        read ??= settings.get(team);
-        return read;
+        const reading = read.get(keyOfTeam(team)) ?? settings.get(team);
+        read.set(keyOfTeam(team), reading);
+        return reading;
       },
-      change: (...change) =>
-        settings.change(...change).finally(() => {
-          read = undefined;
-        }),
+      change: (...change) => settings.change(...change).finally(() => read.clear()),
     },
   };
 }

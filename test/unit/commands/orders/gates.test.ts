@@ -142,3 +142,15 @@ it('judges an order by one reading of the settings, the budgets and the draft', 
   // The submission of the fake reads the settings once more, to refuse during a pause.
   expect([settings, budgets, drafts].map(({ mock }) => mock.calls.length)).toEqual([2, 1, 1]);
 });
+
+it('reads the settings of each team once, and anew after a change', async () => {
+  const house = new BotHouse(CATALOG);
+  const get = vi.spyOn(house.settings, 'get');
+  const { settings } = judgingOnce(house, { of: TEAM, settings: { ...(await house.settings.get(TEAM)), revision: 7 } });
+  expect((await settings.get(TEAM)).revision).toBe(7);
+  const other = { ...TEAM, team: 'T2' };
+  for (const _time of [1, 2]) expect((await settings.get(other)).revision).toBe(0);
+  expect(get.mock.calls).toEqual([[TEAM], [other]]);
+  await settings.change(TEAM, ADMIN, { alerts: false });
+  expect((await settings.get(TEAM)).alerts).toBe(false);
+});
