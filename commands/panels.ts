@@ -51,20 +51,26 @@ export async function submitPanel(
     changes.filter(({ field }) => field.isSubject !== true),
     subject,
   );
-  const named = (reply: Reply): Reply =>
-    reply.kind === 'refused' ? inForm(reply, place, (option) => fieldNamed(fields, values, option)) : reply;
+  /** Prefers the fields of a run: two may set the same option. */
+  const fieldOf = (of: readonly PanelField[], option: string | null) =>
+    fieldNamed(of, values, option) ?? fieldNamed(fields, values, option);
   // Nothing is saved unless all of it may be.
-  const problems = runs.flatMap((given) => problemsOf(ports, caller, subcommand, { given }));
-  if (problems.length > 0) return named(refusedWith(problems));
-  const [first = subject, ...others] = runs;
-  let reply = await runCommand(ports, caller, { name, given: first });
-  for (const given of others) {
+  const problems = runs.flatMap(({ given, of }) =>
+    problemsOf(ports, caller, subcommand, { given }).map((one) => ({
+      ...one,
+      field: fieldOf(of, one.field),
+    })),
+  );
+  if (problems.length > 0) return inForm(refusedWith(problems), place, (field) => field);
+  const [first = { given: subject, of: fields }, ...others] = runs;
+  let reply = await runCommand(ports, caller, { name, given: first.given });
+  for (const { given } of others) {
     if (reply.kind !== 'private') break;
     const next = await runCommand(ports, caller, { name, given });
     if (next.kind !== 'refused') reply = next;
     else return savedInPart(reply, next.sentence);
   }
-  return named(reply);
+  return reply.kind === 'refused' ? inForm(reply, place, (option) => fieldOf(first.of, option)) : reply;
 }
 
 async function panelAt(
@@ -83,17 +89,27 @@ function givenBy(changes: readonly FieldChange[]): GivenOptions {
   return Object.assign({}, ...changes.map(({ given }) => given)) as GivenOptions;
 }
 
+/** Options of one run of a command, with the fields that they come from. */
+interface Run {
+  readonly kind: string;
+  given: GivenOptions;
+  readonly of: PanelField[];
+}
+
 /** Returns the options of each run of a command: as few as possible, since an option is given once in each. */
-function runsOf(changes: readonly FieldChange[], subject: GivenOptions): readonly GivenOptions[] {
-  const runs: { readonly kind: string; given: GivenOptions }[] = [];
+function runsOf(changes: readonly FieldChange[], subject: GivenOptions): readonly Run[] {
+  const runs: Run[] = [];
   for (const { field, given, isRemoval } of changes) {
     const more = { ...field.with, ...(isRemoval ? { change: ['remove'] } : {}) };
     const kind = JSON.stringify(more);
     const run = runs.find((one) => one.kind === kind && Object.keys(given).every((name) => !(name in one.given)));
-    if (run === undefined) runs.push({ kind, given: { ...subject, ...more, ...given } });
-    else run.given = { ...run.given, ...given };
+    if (run === undefined) runs.push({ kind, given: { ...subject, ...more, ...given }, of: [field] });
+    else {
+      run.given = { ...run.given, ...given };
+      run.of.push(field);
+    }
   }
-  return runs.map(({ given }) => given);
+  return runs;
 }
 
 /** Returns a refusal by the fields of the form, with a button that opens it again where it was closed. */

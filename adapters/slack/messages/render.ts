@@ -105,7 +105,12 @@ function renderBlock(block: Run, index: number, workspaceUrl: string | null): re
 function titleBlocks({ title, accessory }: ItemBlock, index: number, workspaceUrl: string | null): types.KnownBlock[] {
   const button = accessory === undefined ? null : renderAccessory(accessory, index, workspaceUrl);
   if (button === null) return richText([title], workspaceUrl, true);
-  return [{ type: 'section', text: plain(wordsOf(title), SECTION_LENGTH), accessory: button }];
+  // Plain text would show the id of a channel.
+  const channels = title.map(channelIn);
+  const text = channels.includes(null)
+    ? plain(wordsOf(title), SECTION_LENGTH)
+    : ({ type: 'mrkdwn', text: channels.join(''), verbatim: true } as const);
+  return [{ type: 'section', text, accessory: button }];
 }
 
 function renderAccessory(

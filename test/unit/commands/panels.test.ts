@@ -243,6 +243,7 @@ describe('the panel of /video budget', () => {
     const form = await open(house, 'panel:budget:amounts:team');
     const reply = await save(house, form, { hard_USD: '90', soft_USD: 'lots' });
     expect(replyText(reply)).toContain('amount: “lots” isn’t an amount.');
+    expect(reply).toMatchObject({ problems: [{ field: 'soft_USD~' }] });
     expect(await amounts(house)).toEqual([['team', { USD: 100_000_000n }, {}]]);
   });
 

@@ -143,6 +143,12 @@ describe('a card', () => {
     expect(textsOf(blocks).slice(-4)).toEqual(['• ', 'Ada', ' · ', '$1.20']);
   });
 
+  it('names the channel of a row with a button', () => {
+    const accessory = { id: 'panel:budget:amounts', label: 'Change…', style: 'plain' } as const;
+    const { blocks } = renderCard(layOut([{ kind: 'item', title: [{ channel: 'C1' }], small: [], accessory }]), AROUND);
+    expect(checkedBlocks(blocks, 'a test')[0]).toMatchObject({ text: { type: 'mrkdwn', text: '<#C1>' } });
+  });
+
   it('keeps the order of its words regardless of their direction', () => {
     const { blocks, text } = renderCard(
       card([[{ untrusted: 'abc \u202Eevil' }, ' · $0.20'], [{ untrusted: 'שלום' }]]),
