@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { renderParts } from '#adapters/discord/messages/render.ts';
 import { RULE_WORDS } from '#commands/administration/rule-words.ts';
 import type { Caller, Form, Reply } from '#commands/bot-port.ts';
 import { declarations, subcommands } from '#commands/registry.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
+import { componentsV2 } from '#test/fakes/discord/components.ts';
 import { CATALOG } from '../videos/models.ts';
 
 const admin = (changes: Partial<Caller> = {}) => ada({ mayAdminister: true, ...changes });
@@ -466,5 +468,28 @@ describe('the panel of /video style', () => {
     const form = await open(house, 'panel:style:new');
     const reply = await save(house, form, { name: 'my house', before: 'x' });
     expect(reply).toMatchObject({ kind: 'refused', problems: [{ field: 'name~' }] });
+  });
+});
+
+describe('a list with a button in each row', () => {
+  /** Counts the buttons of a card as Discord shows it. */
+  const buttonsOnDiscord = (reply: Reply, messages: number): number => {
+    if (reply.kind !== 'private') throw new TypeError(reply.kind);
+    const parts = renderParts(reply.card, { guild: null });
+    expect(parts).toHaveLength(messages);
+    for (const { components } of parts) componentsV2.parse(components);
+    return JSON.stringify(parts).split('"panel:').length - 1;
+  };
+
+  it('keeps all of them on Discord: ten budgets in one message, 25 styles in two for their words', async () => {
+    const house = new BotHouse(CATALOG);
+    for (let at = 0; at < 12; at += 1) {
+      await house.bot.text(admin(), `budget <@U${at}|${'Long name '.repeat(3)}${at}> 100000`);
+      await house.bot.text(admin(), `budget <@U${at}|${'Long name '.repeat(3)}${at}> 90000 soft`);
+    }
+    expect(buttonsOnDiscord(await house.bot.text(admin(), 'budget'), 1)).toBe(11);
+    for (let at = 0; at < 25; at += 1)
+      await house.bot.text(admin(), `style style-${at} --before "${'words '.repeat(30)}"`);
+    expect(buttonsOnDiscord(await house.bot.text(admin(), 'style'), 2)).toBe(9);
   });
 });

@@ -80,7 +80,7 @@ it('docs/commands.md has a section for each command, in the order of the help', 
 it('the parity table includes every platform and every test of the contract suite', () => {
   const [heads = '', , ...rows] = parityTable().split('\n');
   for (const platform of ['playground', 'Discord', 'Slack']) expect(heads).toContain(platform);
-  const tests = ['platform', 'studio'].flatMap(
+  const tests = ['platform', 'studio', 'panels'].flatMap(
     (suite) => read(`test/contract/${suite}.contract.ts`).match(/^ +it\(/gm) ?? [],
   );
   expect(rows).toHaveLength(tests.length);
