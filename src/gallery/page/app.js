@@ -160,7 +160,7 @@ function clipIn(fragment) {
   return /^#\/clip\/([\w-]{1,100})$/.exec(fragment)?.[1] ?? null;
 }
 
-/** Loads the clips that match the filters. @returns the list, a function that loads its next page, one that leaves a clip out, and one that looks for new ones. */
+/** Loads the clips that match the filters. @returns the list, a function that loads its next page, one that leaves a clip out, and one that reads it again. */
 function useClips(filters) {
   const [list, setList] = useState(EMPTY);
   const latest = useRef(0);
@@ -182,25 +182,21 @@ function useClips(filters) {
   };
   useEffect(() => void load(EMPTY, null), [JSON.stringify(filters)]);
   const more = () => load(list, list.next);
-  /** Adds the clips that are new, and leaves out those of the first page that are gone. */
+  /** Reads again what is shown: with what is new, and without what may not be seen any more. */
   const refresh = async () => {
     const turn = latest.current;
-    // Its clips are in the order of its board, and few.
+    // Its clips are in the order of its board.
     if (filters.set !== '') return;
-    const page = await read(`clips?${queryOf(filters)}`).catch(() => null);
-    if (page === null || turn !== latest.current) return;
-    setList((now) => ({ ...now, clips: refreshed(now.clips, page) }));
+    const clips = [];
+    let page = { next: '' };
+    do {
+      page = await read(`clips?${queryOf({ ...filters, cursor: page.next })}`).catch(() => null);
+      clips.push(...(page?.clips ?? []));
+    } while (page !== null && page.next !== null && clips.length < list.clips.length);
+    if (page !== null && turn === latest.current) setList((now) => ({ ...now, ...page, clips }));
   };
   const forget = (gone) => setList((now) => ({ ...now, clips: now.clips.filter(({ id }) => id !== gone) }));
   return [list, more, forget, refresh];
-}
-
-/** Returns the clips of a list with those of its first page as they are now. */
-function refreshed(clips, { clips: first, next }) {
-  const known = new Set(first.map(({ id }) => id));
-  const end = next === null ? -1 : (first.at(-1)?.createdAtMs ?? Number.POSITIVE_INFINITY);
-  const later = clips.filter(({ id, createdAtMs }) => !known.has(id) && createdAtMs <= end);
-  return [...first, ...later];
 }
 
 /** Returns the query of the API: days become moments in the reader's time zone, and what is empty is left out. */

@@ -80,7 +80,7 @@ function useSelection(clips) {
     last.current = id;
     setIds((before) => new Set(isOn ? [...before, ...range] : [...before].filter((one) => !range.includes(one))));
   };
-  return { has: (id) => ids.has(id), isEmpty: !all.some((id) => ids.has(id)), toggle, clear: () => setIds(new Set()) };
+  return { has: (id) => ids.has(id), toggle, clear: () => setIds(new Set()) };
 }
 
 /** @param {object} props `selection`: `null` where nothing can be selected */
@@ -89,7 +89,7 @@ function Card({ clip, hasPosters, isStop, isPlaying, selection, onCurrent, onPla
   const resting = useRef(0);
   const play = () => {
     clearTimeout(resting.current);
-    resting.current = setTimeout(() => !matchMedia('(prefers-reduced-motion: reduce)').matches && onPlay(id), REST_MS);
+    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) resting.current = setTimeout(onPlay, REST_MS, id);
   };
   const rest = () => {
     clearTimeout(resting.current);

@@ -55,7 +55,8 @@ function usePlayback(root) {
   const [time, setTime] = useState(0);
   const [{ length, ratio }, setFacts] = useState({ length: 0, ratio: 16 / 9 });
   const [isPlaying, setPlaying] = useState(false);
-  const videos = () => [...root.current.querySelectorAll('video')].filter(({ error }) => error === null);
+  // An event of a video may come after the player is gone.
+  const videos = () => [...(root.current?.querySelectorAll('video') ?? [])].filter(({ error }) => error === null);
   const seek = (atSeconds) => {
     setTime(atSeconds);
     for (const video of videos()) video.currentTime = Math.min(atSeconds, video.duration || atSeconds);
