@@ -14,6 +14,7 @@ import {
   isAskedBy,
   isConfirmed,
   isReview,
+  meanwhile,
   ORDER_IN,
   offeredBy,
   pressesOf,
@@ -21,7 +22,6 @@ import {
   reportsEnd,
   type Side,
   soon,
-  soonOf,
   taskIn,
   userOf,
 } from './side.ts';
@@ -117,7 +117,7 @@ export class DiscordSide implements Side {
     return { administrators: new Set([`discord:${this.#discord.users.carol}`]), members: this.#members };
   }
 
-  async decide({ id }: PlannedOrder, deed: PlannedDeed): Promise<void> {
+  async decide({ id }: PlannedOrder, deed: PlannedDeed, signal: AbortSignal): Promise<void> {
     const discord = this.#discord;
     const order = this.#orders.get(id);
     if (order === undefined) return;
@@ -129,7 +129,7 @@ export class DiscordSide implements Side {
       const button = message === undefined ? undefined : buttonFor(deed, order, idsOf(message));
       return message === undefined || button === undefined ? undefined : { message: message.id, button };
     };
-    await soonOf(order, find, () => seen().some((message) => plainOf(message).includes(id)));
+    await meanwhile(() => find() !== undefined, signal);
     await delay(deed.afterMs ?? 0);
     const found = find();
     if (found === undefined) return;

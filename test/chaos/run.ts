@@ -65,20 +65,25 @@ async function play(plan: Plan): Promise<Ran> {
     const bootedMs = nowMs();
     const looking = new AbortController();
     const looked = Promise.all([people.look(looking.signal), stage.cutWatch.watch(looking.signal)]);
+    /** What users of the chats do, whenever its button is there. */
+    const deeds: Promise<void>[] = [];
     // The plan's clock starts once everything is up.
     const sinceReadyMs = (): number => nowMs() - bootedMs;
     const [troubles] = await Promise.all([
       makeTrouble(plan.schedule, { ...stage, nowMs: sinceReadyMs, runMs: nowMs }),
       people.order(sinceReadyMs),
       ...plan.money.changes.map((change) => changeMoney(stage, change, sinceReadyMs)),
-      ...plan.orders.map((order) => orderAt(stage, order, sinceReadyMs)),
+      ...plan.orders.map(async (order) => {
+        const acting = await orderAt(stage, order, { sinceReadyMs, signal: looking.signal });
+        deeds.push(...acting);
+      }),
     ]);
     const endedMs = nowMs();
     await heal(stage);
     await restIn(stage);
     const stepMs = await leap(stage);
     looking.abort();
-    await looked;
+    await Promise.all([looked, ...deeds]);
     // The last presses have to settle as well.
     await restIn(stage, stepMs);
     const restedMs = nowMs() - endedMs;
@@ -93,12 +98,22 @@ async function play(plan: Plan): Promise<Ran> {
   }
 }
 
-async function orderAt(stage: Stage, order: PlannedOrder, sinceReadyMs: () => number): Promise<void> {
+/** Sends an order of a chat. @returns what its users do until `signal` aborts */
+async function orderAt(
+  stage: Stage,
+  order: PlannedOrder,
+  { sinceReadyMs, signal }: { readonly sinceReadyMs: () => number; readonly signal: AbortSignal },
+): Promise<readonly Promise<void>[]> {
   await delay(Math.max(0, order.atMs - sinceReadyMs()));
   const side = sideOf(stage, order);
-  if (side === undefined) return;
+  if (side === undefined) return [];
   await side.order(order, stage.nowMs);
-  await Promise.all(order.deeds.map((deed) => side.decide(order, deed)));
+  return order.deeds.map((deed) => {
+    const acting = side.decide(order, deed, signal);
+    // It is awaited at the end.
+    acting.catch(() => undefined);
+    return acting;
+  });
 }
 
 async function changeMoney(stage: Stage, change: MoneyChange, sinceReadyMs: () => number): Promise<void> {

@@ -23,8 +23,8 @@ export interface Side {
   govern(approvers: ChatApprovers): Promise<void>;
   /** Switches reviews on in the first channel, as an administrator; signed-off clips are posted in the second. */
   switchReviewsOn(): Promise<void>;
-  /** Presses a button of a request for approval, or of what came of an order, once it is there. */
-  decide(order: PlannedOrder, deed: PlannedDeed): Promise<void>;
+  /** Presses a button of a request for approval, or of what came of an order, once it is there, unless `signal` aborts before. */
+  decide(order: PlannedOrder, deed: PlannedDeed, signal: AbortSignal): Promise<void>;
   readonly pressed: readonly Pressed[];
   readonly rights: Rights;
   /** Sends an order. Whether it arrives depends on the connections at that moment. @param nowMs returns the time of the run */
@@ -46,10 +46,11 @@ export interface Side {
 /** Matches an order's id in a prompt. */
 export const ORDER_IN = /s\d+-\d+/;
 
-/** Timeouts for a message to appear, and further ones of a set that is made clip by clip: tasks start late on a busy machine. */
-const WAITED_FOR_MS = 20_000;
-const SET_WAITED_FOR_MS = 20_000;
+/** Timeout for a message to appear in answer to a press: tasks start late on a busy machine. */
+const WAITED_FOR_MS = 12_000;
 const LOOK_EVERY_MS = 30;
+/** Time between two looks for the button of a deed, which may take as long as the run. */
+const DEED_LOOK_MS = 150;
 
 /** Polls `find` until it returns a value or the timeout is over. */
 export async function soon<Found>(
@@ -63,14 +64,9 @@ export async function soon<Found>(
   }
 }
 
-/** Polls `find` as {@link soon} does, and further for a set of which something is shown. */
-export async function soonOf(
-  { clips }: ChatOrder,
-  find: () => object | undefined,
-  isShown: () => boolean,
-): Promise<void> {
-  const found = await soon(find);
-  if (found === undefined && clips > 1 && isShown()) await soon(find, SET_WAITED_FOR_MS);
+/** Polls `isThere` until it returns true or `signal` aborts. */
+export async function meanwhile(isThere: () => boolean, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !isThere()) await delay(DEED_LOOK_MS);
 }
 
 /**

@@ -15,12 +15,12 @@ import {
   isAskedBy,
   isConfirmed,
   isReview,
+  meanwhile,
   offeredBy,
   pressesOf,
   questionAfterMs,
   type Side,
   soon,
-  soonOf,
   taskIn,
   userOf,
 } from './side.ts';
@@ -147,18 +147,18 @@ export class SlackSide implements Side {
     return { administrators: new Set([`slack:${this.#slack.users.carol}`]), members: this.#members };
   }
 
-  async decide({ id }: PlannedOrder, deed: PlannedDeed): Promise<void> {
+  async decide({ id }: PlannedOrder, deed: PlannedDeed, signal: AbortSignal): Promise<void> {
     const slack = this.#slack;
     const order = this.#orders.get(id);
     if (order === undefined) return;
     const user = slack.users[userOf(deed)];
-    const seen = () => [...this.#seenBy(user), ...slack.messages(slack.dm(user))];
     const find = () => {
-      const message = seen().find((one) => buttonFor(deed, order, idsOf(one)) !== undefined);
+      const visible = [...this.#seenBy(user), ...slack.messages(slack.dm(user))];
+      const message = visible.find((one) => buttonFor(deed, order, idsOf(one)) !== undefined);
       const button = message === undefined ? undefined : buttonFor(deed, order, idsOf(message));
       return message === undefined || button === undefined ? undefined : { ts: message.ts, button };
     };
-    await soonOf(order, find, () => seen().some((message) => plainOf(message).includes(id)));
+    await meanwhile(() => find() !== undefined, signal);
     await delay(deed.afterMs ?? 0);
     const found = find();
     if (found === undefined) return;
