@@ -70,6 +70,8 @@ export interface OptionFields {
   readonly links: Readonly<Record<string, string>>;
   /** Command that holds the administrative subcommands, such as `/video-admin`. Default: `/video`. */
   readonly administration?: string;
+  /** True where the commands' aliases are registered. Default: false. */
+  readonly hasAliases?: true;
 }
 
 export interface ShownPrices {
@@ -228,6 +230,8 @@ export interface Command {
   readonly isAdministrative?: true | 'options';
   /** True for a command that orders clips. Default: false. */
   readonly buys?: true;
+  /** Name beside `/video` under which a platform may register it as well, with these fields alone. */
+  readonly alias?: { readonly name: string; readonly fields: readonly string[] };
 }
 
 /**

@@ -56,6 +56,7 @@ const declaration: Command = {
   options,
   visibility: 'public',
   buys: true,
+  alias: { name: 'clip', fields: ['prompt', 'model', 'seconds', 'aspect', 'image'] },
 };
 
 /** `/video create`: one task, or a set of takes. */

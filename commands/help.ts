@@ -34,9 +34,10 @@ export function helpOn(others: readonly Command[]): Subcommand {
       const typed = optionValue(given, 'command');
       if (typed === undefined) return privately(helpCard(subject));
       const name = commandName(typed);
-      const command = shown.find((one) => one.name === name);
+      const isNamed = (one: Command): boolean => one.name === name || one.alias?.name === name;
+      const command = shown.find(isNamed);
       if (command !== undefined) return privately(commandHelpCard(subject, command));
-      const hidden = commands.find((one) => one.name === name);
+      const hidden = commands.find(isNamed);
       if (hidden?.buys === true && refusal !== null) return refused(refusal);
       if (hidden !== undefined) return refused(administratorsOnly(caller.platform));
       const names = shown.map((one) => one.name);
@@ -70,6 +71,7 @@ function helpCard(subject: HelpSubject): Card {
   const { commands, fields, exampleOf, steering, notice } = subject;
   const [first] = commands;
   const example = first === undefined ? '/video help' : exampleOf(first);
+  const shortest = commands.flatMap((command) => aliasOf(command, fields) ?? [])[0]?.name ?? 'video create';
   const start: Line =
     notice !== null
       ? [{ untrusted: notice }, ' For example: ']
@@ -77,7 +79,7 @@ function helpCard(subject: HelpSubject): Card {
         ? ['Type ', { code: '/video' }, ' and what the clip should show. Everything else has a default. For example: ']
         : [
             'Pick ',
-            { code: '/video create' },
+            { code: `/${shortest}` },
             ' and write what the clip should show. Everything else has a default. For example: ',
           ];
   return layOut([
@@ -111,12 +113,19 @@ function administrationBlocks({ commands, fields }: HelpSubject): readonly (Bloc
 
 /** Shows one command: its description, its options with range and default, and an example. */
 function commandHelpCard(subject: HelpSubject, command: Command): Card {
+  const alias = aliasOf(command, subject.fields);
   return layOut([
     item([{ code: usageOf(command, subject.fields) }], [command.description]),
     ...command.options.map((option): Line => ['• ', ...optionWords(option, subject)]),
     ['For example: ', { code: subject.exampleOf(command) }],
+    alias && ['In short: ', { code: `/${alias.name}` }, `, with ${all(alias.fields)}.`],
     small(...relatedWords(command, subject), { code: '/video help' }, ' shows every command.'),
   ]);
+}
+
+/** Returns the alias of a command; `undefined` where it has none on this platform. */
+function aliasOf({ alias }: Command, fields: OptionFields | undefined): Command['alias'] {
+  return fields?.hasAliases === true ? alias : undefined;
 }
 
 /** Commands related to each, in the order in which the help on it names them. */
@@ -331,7 +340,9 @@ function exampleIn(
     const example = command.example.replace('swift-1', first?.name ?? '').replace('epic-pro', second?.name ?? '');
     if (fields === undefined) return example;
     const { given } = parseText(example, commands);
-    return [nameOf(command, fields), ...fieldsOf(command, given)].join(' ');
+    const alias = aliasOf(command, fields);
+    const isShort = alias !== undefined && Object.keys(given).every((name) => alias.fields.includes(name));
+    return [isShort ? `/${alias.name}` : nameOf(command, fields), ...fieldsOf(command, given)].join(' ');
   };
 }
 

@@ -311,6 +311,28 @@ test('autocomplete suggests models with their prices, and the lengths of the mod
   });
 });
 
+test('/clip: one clip, one mention, and a question about an option in the prompt, as /video create', async () => {
+  await start();
+  await discord.botReady();
+  const { people, users } = discord;
+  const card = await look.card(people.slash('clip', { prompt: 'a red fox', seconds: 4, image: png }));
+  expect(plainOf(await look.delivered(card.id))).toMatch(/a red fox[\s\S]*Swift 1 · 4 s/);
+  await look.mentioned(users.alice);
+  const slip = people.slash('clip', { prompt: 'a red fox --seconds 4' });
+  await discord.answered(slip);
+  const question = discord.original(slip);
+  expect(question?.visibleTo).toBe(users.alice);
+  expect(buttonsOf(question ?? { components: [] }).map(({ label }) => label)).toContainEqual(
+    expect.stringContaining('$'),
+  );
+  expect(upstream.creates).toBe(1);
+  const help = people.slash('video help', { command: 'clip' });
+  await discord.answered(help);
+  const shown = plainOf(discord.original(help) ?? { content: '', components: [] });
+  expect(shown).toContain('In short: `/clip`, with prompt, model, seconds, aspect and image.');
+  expect(shown).toContain('For example: `/clip prompt:a red fox in snow seconds:6`');
+});
+
 test('Animate this: opens a form and creates a clip of that image', async () => {
   await start();
   await discord.botReady();
@@ -351,7 +373,7 @@ test('npm run commands registers all commands, even unchanged ones, and prints t
   const env = { ...PROGRAM_ENV, DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const { stdout } = await promisify(execFile)(process.execPath, [script], { cwd: dir.path, env });
   const [first, , link = ''] = stdout.split('\n');
-  expect(first).toBe('Discord: 3 commands are registered for all servers. Open this link to add the bot to a server:');
+  expect(first).toBe('Discord: 4 commands are registered for all servers. Open this link to add the bot to a server:');
   const { searchParams } = new URL(link);
   expect(searchParams.get('client_id')).toBe(discord.applicationId);
   expect(searchParams.get('permissions')).toBe('274878008320');

@@ -189,7 +189,7 @@ export class InteractionHandler {
 
   async #slash(interaction: APIChatInputApplicationCommandInteraction): Promise<void> {
     const bot = this.#options.bot;
-    const given = parseCommand(interaction.data.options, interaction.data.resolved);
+    const given = this.#parsed(interaction);
     const command = bot.commands.find(({ name }) => name === given?.command);
     await this.#answer(interaction, command?.visibility ?? 'private', async (ctx) => {
       const [texts, media] = separated(given?.attachments ?? []);
@@ -202,6 +202,11 @@ export class InteractionHandler {
       this.#warn(ctx, reply, taken);
       return reply;
     });
+  }
+
+  #parsed({ data }: APIChatInputApplicationCommandInteraction | APIApplicationCommandAutocompleteInteraction) {
+    const aliased = this.#options.bot.commands.find(({ alias }) => alias?.name === data.name);
+    return parseCommand(data.options, data.resolved, aliased?.name);
   }
 
   async #openAnimate(interaction: APIMessageApplicationCommandInteraction): Promise<void> {
@@ -282,7 +287,7 @@ export class InteractionHandler {
 
   async #suggest(interaction: APIApplicationCommandAutocompleteInteraction): Promise<void> {
     const { clock, bot, logger } = this.#options;
-    const given = parseCommand(interaction.data.options, interaction.data.resolved);
+    const given = this.#parsed(interaction);
     if (given === null || given.focused === null) return;
     const { command, options, focused } = given;
     const { answer } = this.#begin(interaction, 'never');

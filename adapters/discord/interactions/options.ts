@@ -16,6 +16,8 @@ import { readableMedia, splitAddresses } from '#src/videos/index.ts';
 import { ATTACHMENT_OPTIONS, addressOption, TEXT_OPTION } from '../registration/commands.ts';
 import { nameOf } from './caller.ts';
 
+const { Subcommand } = ApplicationCommandOptionType;
+
 export interface GivenAttachment {
   /** Declared name of the option: `image`, also for `image2`. */
   readonly option: string;
@@ -34,14 +36,18 @@ interface ParsedCommand {
 
 /**
  * Parses a subcommand of `/video`; `null` if there is none. Discord may send `null` instead of leaving a field out.
+ * @param aliased the command that a top-level one is an alias of
  */
 export function parseCommand(
   options: readonly APIApplicationCommandInteractionDataOption[] | null | undefined,
   resolvedOrNull?: APIInteractionDataResolved | null,
+  aliased?: string,
 ): ParsedCommand | null {
-  const [subcommand] = options ?? [];
+  const [first] = options ?? [];
   const resolved = resolvedOrNull ?? {};
-  if (subcommand?.type !== ApplicationCommandOptionType.Subcommand) return null;
+  const own = options as readonly APIApplicationCommandInteractionDataBasicOption[] | null | undefined;
+  const subcommand = aliased === undefined ? first : { name: aliased, type: Subcommand, options: own };
+  if (subcommand?.type !== Subcommand) return null;
   // Keyed by untrusted names: a null prototype keeps inherited properties out.
   const given: Record<string, string[]> = Object.create(null);
   const attachments: GivenAttachment[] = [];

@@ -8,6 +8,7 @@ import {
   InteractionContextType,
   PermissionFlagsBits,
   type RESTPostAPIApplicationCommandsJSONBody,
+  type RESTPostAPIChatInputApplicationCommandsJSONBody,
 } from 'discord.js';
 import type { Command, OptionDeclaration, OptionFields } from '#commands/bot-port.ts';
 import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
@@ -32,6 +33,7 @@ export const OPTION_FIELDS: OptionFields = {
   files: { ...ATTACHMENT_OPTIONS, shots: [TEXT_OPTION] },
   links: Object.fromEntries(Object.keys(ATTACHMENT_OPTIONS).map((kind) => [kind, addressOption(kind)])),
   administration: '/video-admin',
+  hasAliases: true,
 };
 
 /** Returns the contexts of global commands: servers and direct messages, and with user installs everywhere else. */
@@ -54,7 +56,7 @@ interface DefinitionsWanted {
 
 /**
  * Builds the definitions of `/video` with its subcommands, of `/video-admin` with the administrative ones, since
- * permissions apply to top-level commands, and of the message command. Server owners restrict the other commands in
+ * permissions apply to top-level commands, of the aliases, and of the message command. Server owners restrict the other commands in
  * Discord's own settings. In a direct message with the bot, permissions do not apply: there `/video-admin` is for those
  * named in `ADMINS`.
  */
@@ -87,12 +89,21 @@ export function commandDefinitions({
       ...where,
     },
     ...(administrative.length === 0 ? [] : [admin]),
+    ...others.flatMap((command) => aliasOf(command).map((alias) => ({ ...alias, ...where }))),
     {
       type: ApplicationCommandType.Message,
       name: ANIMATE_ACTION,
       ...where,
     },
   ];
+}
+
+/** Builds the definition of a command's alias, if it has one. */
+function aliasOf(command: Command): readonly RESTPostAPIChatInputApplicationCommandsJSONBody[] {
+  const { alias, description } = command;
+  if (alias === undefined) return [];
+  const options = (subcommand(command).options ?? []).filter(({ name }) => alias.fields.includes(name));
+  return [{ type: ApplicationCommandType.ChatInput, name: alias.name, description, options }];
 }
 
 function subcommand(command: Command): APIApplicationCommandSubcommandOption {

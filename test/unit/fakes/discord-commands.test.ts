@@ -50,6 +50,20 @@ it.each([
       ),
     }),
   ],
+  [
+    'more than 8000 characters in the longest localisations',
+    command({
+      options: Array.from({ length: 25 }, (_, at) =>
+        option({
+          name: `o${at}`,
+          type: 1,
+          options: Array.from({ length: 4 }, (_each, by) =>
+            option({ name: `p${by}`, description_localizations: { de: 'x'.repeat(100) } }),
+          ),
+        }),
+      ),
+    }),
+  ],
   ['an unknown locale', command({ name_localizations: { xx: 'video' } })],
   ['options of a message command', command({ type: 3, description: '', options: [option({})] })],
   ['two commands of the same name', [...command({}), ...command({})]],

@@ -149,6 +149,7 @@ describe('a user install', () => {
     expect(discord.commands()).toMatchObject([
       { name: 'video', ...where(types, contexts) },
       { name: 'video-admin', ...where([0], [0, 1]) },
+      { name: 'clip', ...where(types, contexts) },
       { name: ANIMATE_ACTION, ...where(types, contexts) },
     ]);
   });

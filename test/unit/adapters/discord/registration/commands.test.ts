@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { commandDefinitions } from '#adapters/discord/registration/commands.ts';
 import { declarations } from '#commands/registry.ts';
+import { checkedCommands } from '#test/fakes/discord/command-form.ts';
 
 interface Option {
   readonly name: string;
@@ -24,10 +25,11 @@ const create = subcommands.find(({ name }) => name === 'create');
 const option = (name: string) => create?.options?.find((one) => one.name === name);
 
 describe('the registered commands', () => {
-  it('are /video with every subcommand, and the message action', () => {
+  it('are /video with every subcommand, /clip, and the message action', () => {
     const usual = definitions(true).filter(({ name }) => name !== 'video-admin');
     expect(usual.map(({ name, type }) => [name, type])).toEqual([
       ['video', 1],
+      ['clip', 1],
       ['Animate this', 3],
     ]);
     const others = declarations.filter(({ isAdministrative }) => isAdministrative !== true);
@@ -36,17 +38,24 @@ describe('the registered commands', () => {
 
   // @see https://discord.com/developers/docs/interactions/application-commands#application-command-object
   it('stay within Discord’s limits', () => {
-    const lengthOf = (one: Option): number =>
-      one.name.length +
-      (one.description?.length ?? 0) +
-      (one.options ?? []).reduce((sum, inner) => sum + lengthOf(inner), 0);
-    expect(video === undefined ? 0 : lengthOf(video)).toBeLessThanOrEqual(8000);
+    // Over 8000 characters, names and descriptions in the longest of their languages, and over 100 commands are refused.
+    expect(checkedCommands(definitions(true, true), true)).toHaveLength(definitions(true).length);
+    expect(checkedCommands(definitions(false), false)).toHaveLength(definitions(false).length);
     for (const one of [...subcommands, ...subcommands.flatMap(({ options = [] }) => options)]) {
       expect(one.name).toMatch(/^[-_\p{Ll}\p{N}]{1,32}$/u);
       expect(one.description.length).toBeGreaterThan(0);
       expect(one.description.length).toBeLessThanOrEqual(100);
       expect(one.options?.length ?? 0).toBeLessThanOrEqual(25);
     }
+  });
+
+  it('hold /clip, which is /video create with the fields that people use most', () => {
+    const clip = definitions(true).find(({ name }) => name === 'clip');
+    expect(clip?.options?.map(({ name }) => name)).toEqual(['prompt', 'model', 'seconds', 'aspect', 'image']);
+    expect(clip?.options).toEqual(clip?.options?.map(({ name }) => option(name)));
+    expect(clip?.options?.filter(({ required }) => required === true).map(({ name }) => name)).toEqual(['prompt']);
+    expect(clip?.description).toBe(create?.description);
+    expect(clip).not.toHaveProperty('default_member_permissions');
   });
 
   it('list the required options first', () => {

@@ -1,12 +1,16 @@
 import { REST, Routes } from 'discord.js';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { commandDefinitions } from '#adapters/discord/registration/commands.ts';
+import { declarations } from '#commands/registry.ts';
 import { startDiscord } from '#test/fakes/discord/index.ts';
 import { DiscordHouse } from '#test/fakes/discord-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 
 const WRITE = 'PUT /applications/:application/commands';
 const READ = 'GET /applications/:application/commands';
+
+const COUNT = commandDefinitions({ commands: declarations, isGlobal: true }).length;
 
 /** Command as registered. */
 interface Registered {
@@ -50,14 +54,13 @@ describe('a start with unchanged commands', () => {
     await somebodyElse.put(Routes.applicationCommands(applicationId), { body: [] });
     expect(house.discord.commands()).toEqual([]);
     await house.restart();
-    expect(house.discord.commands().length).toBe(3);
+    expect(house.discord.commands()).toHaveLength(COUNT);
   });
 
   it('registers them again if an option is missing at Discord', async () => {
     const { apiUrl, applicationId, token } = house.discord;
-    const [video, admin, animate] = house.discord.commands() as readonly unknown[] as readonly Registered[];
-    if (video === undefined || admin === undefined || animate === undefined)
-      throw new TypeError('the commands are not there');
+    const [video, admin, ...others] = house.discord.commands() as readonly unknown[] as readonly Registered[];
+    if (video === undefined || admin === undefined) throw new TypeError('the commands are not there');
     const own = ({
       id: _id,
       application_id: _app,
@@ -67,12 +70,12 @@ describe('a start with unchanged commands', () => {
     const options = video.options.map((one) => ({ ...one, options: one.options.filter(({ required }) => required) }));
     const somebodyElse = new REST({ api: apiUrl }).setToken(token);
     await somebodyElse.put(Routes.applicationCommands(applicationId), {
-      body: [{ ...own(video), options }, own(admin), own(animate)],
+      body: [{ ...own(video), options }, own(admin), ...others.map(own)],
     });
     await house.restart();
     await expect
       .poll(() => house.discord.commands())
-      .toMatchObject([{ options: video.options }, { options: admin.options }, { name: animate.name }]);
+      .toMatchObject([{ options: video.options }, { options: admin.options }, ...others.map(({ name }) => ({ name }))]);
   });
 
   it.each(['they are registered', 'Discord does not return them'])('keeps them if %s', async (how) => {
@@ -97,11 +100,11 @@ describe('after a change of DISCORD_GUILD_ID', () => {
     const { discord, store } = house;
     const one = await DiscordHouse.start({ discord, store, guildId: discord.guildId, logger });
     await expect.poll(() => discord.commands().length).toBe(0);
-    expect(discord.commands(discord.guildId)).toHaveLength(3);
+    expect(discord.commands(discord.guildId)).toHaveLength(COUNT);
     await one.remove();
     const all = await DiscordHouse.start({ discord, store, logger });
     await expect.poll(() => discord.commands(discord.guildId).length).toBe(0);
-    expect(discord.commands()).toHaveLength(3);
+    expect(discord.commands()).toHaveLength(COUNT);
     await all.remove();
     expect(guilds()).toEqual([
       expect.stringContaining('all servers'),
