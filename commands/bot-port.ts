@@ -254,7 +254,8 @@ export interface Bot {
    * @param files addresses of the attached files, by option; not part of the text and never shown. Default: none.
    */
   text(caller: Caller, text: string, addressing?: Addressing, files?: GivenOptions): Promise<Reply>;
-  form(caller: Caller): Promise<Reply>;
+  /** Returns the form of a new clip; with a script, that of a storyboard with its lines. */
+  form(caller: Caller, script?: string): Promise<Reply>;
   /** Handles a button press, by the button's id. */
   press(caller: Caller, button: string): Promise<Reply>;
   /** Handles a reaction to a message. `null` for another bot's message or an emoji other than 🔁 and ❌: no response. */

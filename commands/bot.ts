@@ -5,7 +5,7 @@ import { taskIdOf } from '#src/pipeline/index.ts';
 import { isContentRemoved } from '#src/tasks/index.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
-import { createForm, submitForm } from './input/forms.ts';
+import { createForm, storyboardForm, submitForm } from './input/forms.ts';
 import { permittedCommands } from './input/permitted-commands.ts';
 import { type BotPorts, isOperator, mayRun, refused } from './input/subcommand.ts';
 import { suggestionsFor } from './input/suggestions.ts';
@@ -44,9 +44,11 @@ export function createBot(ports: BotPorts, urgently: Bot['urgently'] = (work) =>
     command: (by, name, given) => handle(by, (own, caller) => runCommand(own, caller, { name, given })),
     text: (by, text, addressing = 'command', files = {}) =>
       handle(by, (own, caller) => runText(own, caller, text, { addressing, files })),
-    form: async (caller) => {
+    form: async (caller, script) => {
       const refusal = await mayNotCreateHere(ports, known(caller));
-      return refusal === null ? createForm((await withDefaults(ports, caller)).catalog()) : refused(refusal);
+      if (refusal !== null) return refused(refusal);
+      const own = await withDefaults(ports, caller);
+      return script === undefined ? createForm(own.catalog()) : storyboardForm(own, null, { script });
     },
     press: (by, button) => handle(by, (own, caller) => pressButton(own, caller, button)),
     react: (by, message, emoji) => handle(by, (own, caller) => react(own, caller, message, emoji)),

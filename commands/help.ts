@@ -16,6 +16,7 @@ import { parseText } from './input/text.ts';
 import { administratorsOnly } from './sentences/access.ts';
 import { isForAdministrators, nameOf } from './sentences/command-name.ts';
 import { all, either, formatCount, formatRange, uncapitalised } from './sentences/format.ts';
+import { ACTIONS } from './sentences/forms.ts';
 import { unknownCommand } from './sentences/refusals.ts';
 import { promptWords, withDefault } from './sentences/settings.ts';
 import { type Block, type Card, facts, heading, item, joinLines, type Line, layOut, small } from './ui/card.ts';
@@ -171,7 +172,11 @@ function closingLine(fields: OptionFields | undefined): Line {
     { code: '/video help' },
     ' and a command’s name shows its options, their defaults and an example.',
   ];
-  if (fields !== undefined) return [...more, ` To animate an image in a message: Apps › Animate this. ${reactions}`];
+  if (fields !== undefined)
+    return [
+      ...more,
+      ` On a message: Apps › ${ACTIONS.animate}, ${ACTIONS.storyboard} or ${ACTIONS.retake}. ${reactions}`,
+    ];
   return ['Options are typed as ', { code: '--seconds 6' }, '. ', ...more, ` ${reactions}`];
 }
 

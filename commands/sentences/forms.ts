@@ -22,14 +22,26 @@ export const HOME_WORDS = {
 
 export const PROMPT_EXAMPLE = 'a red fox running through snow, cinematic';
 
-/** Name of the message action that makes a clip from an image. At most 32 characters. */
-export const ANIMATE_ACTION = 'Animate this';
+/** Names of what is done with a message or, by `clips`, with a person. At most 32 characters each. */
+export const ACTIONS = {
+  animate: 'Animate this',
+  storyboard: 'Make a storyboard of this',
+  retake: 'Another take',
+  clips: 'Show this person’s clips',
+} as const;
 
 export const ANIMATE_TITLE = 'Animate this image';
 
 /** Refuses a message without an image. */
 export const NO_IMAGE =
   'There is no image in that message. Pick one that has an image, or attach one to /video create.';
+
+/** Refuses a message without words or a text file. */
+export const NO_SCRIPT =
+  'There are no words in that message. Pick one whose lines are shots, or use /video storyboard.';
+
+/** Refuses a message that is not a clip’s. */
+export const NO_CLIP = 'That isn’t the message of a clip of mine. /video list shows the latest clips.';
 
 /** Refuses a form that was open for too long, so that its image is no longer stored. */
 export const IMAGE_FORGOTTEN = 'I no longer know which image this was for. Use “Animate this” on its message again.';

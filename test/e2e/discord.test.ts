@@ -39,6 +39,7 @@ async function start(env: Readonly<Record<string, string>> = {}): Promise<void> 
   dailies = await startDailies({ dir: dir.path, upstream, env: { ...own, ...env } });
 }
 
+const NOTHING = { content: '', components: [] };
 const png = fileOf('fox.png', 'image/png', Buffer.from('89504e470d0a1a0a', 'hex'));
 const mp3 = fileOf('wind.mp3', 'audio/mpeg', Buffer.from('ID3'));
 const mp4 = fileOf('snow.mp4', 'video/mp4', Buffer.from('ftyp'));
@@ -350,6 +351,71 @@ test('Animate this: opens a form and creates a clip of that image', async () => 
   expect(plainOf(discord.original(none) ?? { content: '', components: [] })).toContain('no image');
 });
 
+test('Make a storyboard of this: the form has the lines of a message and its text file, and leads to a question', async () => {
+  await start();
+  await discord.botReady();
+  const { people, users } = discord;
+  const file = fileOf('more.txt', 'text/plain', Buffer.from('it sleeps'));
+  const said = people.say('1. a fox wakes\n2. it runs --seconds 4', [file, png], { user: users.bob });
+  const opened = people.messageCommand('Make a storyboard of this', said.id);
+  const { type, data } = await discord.answered(opened);
+  expect(type).toBe(9);
+  expect(JSON.stringify(data)).toContain(JSON.stringify('1. a fox wakes\n2. it runs --seconds 4\nit sleeps'));
+  const sent = people.submitModal(opened);
+  await discord.answered(sent);
+  await discord.until(() => plainOf(discord.original(sent) ?? NOTHING).includes('$'), 'the price');
+  const question = discord.original(sent);
+  expect(question?.visibleTo).toBe(users.alice);
+  expect(upstream.creates).toBe(0);
+  const create = buttonsOf(question ?? NOTHING).find(({ label }) => label.includes('$'))?.id ?? '';
+  people.press(question?.id ?? '', create);
+  people.press(question?.id ?? '', create);
+  await look.mentioned(users.alice);
+  expect(upstream.creates).toBe(3);
+});
+
+test('Another take: asks its price, and makes one take; a message without a clip is refused', async () => {
+  await start();
+  await discord.botReady();
+  const { people, users } = discord;
+  const first = await look.delivered((await look.card(await look.create())).id);
+  await look.mentioned(users.alice);
+  const asked = people.messageCommand('Another take', first.id);
+  await discord.answered(asked);
+  const question = discord.original(asked);
+  expect(question?.visibleTo).toBe(users.alice);
+  expect(upstream.creates).toBe(1);
+  const create = buttonsOf(question ?? NOTHING).find(({ label }) => label.includes('$'))?.id ?? '';
+  people.press(question?.id ?? '', create);
+  people.press(question?.id ?? '', create);
+  await look.mentioned(users.alice, 2);
+  expect(upstream.creates).toBe(2);
+  // Of another person’s clip, as with Retry.
+  const strange = people.messageCommand('Another take', first.id, { user: users.bob });
+  await discord.answered(strange);
+  expect(plainOf(discord.original(strange) ?? NOTHING)).toContain('/video retry');
+  const none = people.messageCommand('Another take', people.say('no clip').id);
+  await discord.answered(none);
+  expect(plainOf(discord.original(none) ?? NOTHING)).toContain('isn’t the message of a clip');
+  expect(upstream.creates).toBe(2);
+});
+
+test('Show this person’s clips: their clips, to the caller alone', async () => {
+  await start();
+  await discord.botReady();
+  const { people, users } = discord;
+  await look.delivered((await look.card(await look.create())).id);
+  await look.mentioned(users.alice);
+  const asked = people.userCommand('Show this person’s clips', users.alice, { user: users.bob });
+  await discord.answered(asked);
+  const shown = discord.original(asked);
+  expect(shown?.visibleTo).toBe(users.bob);
+  expect(plainOf(shown ?? NOTHING)).toMatch(/Clips by alice[\s\S]*a red fox in snow/);
+  const nobody = people.userCommand('Show this person’s clips', users.bob);
+  await discord.answered(nobody);
+  expect(plainOf(discord.original(nobody) ?? NOTHING)).toContain('No clips found.');
+});
+
 test('Edit & retry: the form has the old values and creates a new task', async () => {
   await start();
   const card = await look.card(await look.create());
@@ -373,7 +439,7 @@ test('npm run commands registers all commands, even unchanged ones, and prints t
   const env = { ...PROGRAM_ENV, DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const { stdout } = await promisify(execFile)(process.execPath, [script], { cwd: dir.path, env });
   const [first, , link = ''] = stdout.split('\n');
-  expect(first).toBe('Discord: 4 commands are registered for all servers. Open this link to add the bot to a server:');
+  expect(first).toBe('Discord: 7 commands are registered for all servers. Open this link to add the bot to a server:');
   const { searchParams } = new URL(link);
   expect(searchParams.get('client_id')).toBe(discord.applicationId);
   expect(searchParams.get('permissions')).toBe('274878008320');

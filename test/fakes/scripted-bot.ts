@@ -45,8 +45,8 @@ export class ScriptedBot implements Bot {
     return this.#answer({ kind: 'text', caller, what: text, addressing, files });
   }
 
-  form(caller: Caller): Promise<Reply> {
-    return this.#answer({ kind: 'form', caller, what: null });
+  form(caller: Caller, script?: string): Promise<Reply> {
+    return this.#answer({ kind: 'form', caller, what: script ?? null });
   }
 
   press(caller: Caller, button: string): Promise<Reply> {

@@ -1,13 +1,12 @@
 import {
   type APIApplicationCommandAutocompleteInteraction,
   type APIApplicationCommandInteraction,
-  type APIAttachment,
   type APIChatInputApplicationCommandInteraction,
   type APIInteraction,
-  type APIMessage,
   type APIMessageApplicationCommandInteraction,
   type APIMessageComponentInteraction,
   type APIModalSubmitInteraction,
+  type APIUserApplicationCommandInteraction,
   ApplicationCommandType,
   ApplicationIntegrationType,
   InteractionContextType,
@@ -20,15 +19,24 @@ import { type ReplyOf, type Responder, runInteraction } from '#commands/run-inte
 import { accessSentence, NOT_KNOWN } from '#commands/sentences/access.ts';
 import { expiringFile } from '#commands/sentences/attachments.ts';
 import { beginning } from '#commands/sentences/format.ts';
-import { ANIMATE_TITLE, IMAGE_FORGOTTEN, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
-import { actionOf, isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
+import {
+  ACTIONS,
+  ANIMATE_TITLE,
+  IMAGE_FORGOTTEN,
+  NO_CLIP,
+  NO_IMAGE,
+  NO_SCRIPT,
+  PRESS_AGAIN,
+} from '#commands/sentences/forms.ts';
+import { actionOf, buttonId, isAnsweredInPlace, isOrderButton } from '#commands/ui/buttons.ts';
 import { textCard } from '#commands/ui/card.ts';
 import { isOrderForm, parseForm } from '#commands/ui/form-ids.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
+import { taskOfKey } from '#src/chat/index.ts';
 import { type Clock, within } from '#src/clock.ts';
 import { asDailiesError, overloaded } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
-import { readableMedia } from '#src/videos/index.ts';
+import { isCutId } from '#src/orders/index.ts';
 import { type MessageRecord, type MessageStore, type MessageToken, readAddress } from '../messages/message-store.ts';
 import type { TaskPosts } from '../messages/posts.ts';
 import { renderCard, renderOffer, renderParts, renderSentence } from '../messages/render.ts';
@@ -38,8 +46,9 @@ import type { Permissions } from '../rest/permissions.ts';
 import type { Access, AccessRequest } from './access.ts';
 import { callerOf, isBroughtAlong } from './caller.ts';
 import { readFilledIn, readFormId, renderForm } from './modals.ts';
-import { parseCommand, type ReferenceMedia, type ResolvedMedia, separated, textOf } from './options.ts';
+import { mentionValue, parseCommand, type ReferenceMedia, type ResolvedMedia, separated, textOf } from './options.ts';
 import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
+import { imageIn, scriptIn } from './target-message.ts';
 
 interface InteractionHandlerOptions {
   readonly bot: Bot;
@@ -181,7 +190,9 @@ export class InteractionHandler {
       case ApplicationCommandType.ChatInput:
         return this.#slash(interaction as APIChatInputApplicationCommandInteraction);
       case ApplicationCommandType.Message:
-        return this.#openAnimate(interaction as APIMessageApplicationCommandInteraction);
+        return this.#onMessage(interaction as APIMessageApplicationCommandInteraction);
+      case ApplicationCommandType.User:
+        return this.#listClips(interaction as APIUserApplicationCommandInteraction);
       default:
         return Promise.resolve();
     }
@@ -207,6 +218,41 @@ export class InteractionHandler {
   #parsed({ data }: APIChatInputApplicationCommandInteraction | APIApplicationCommandAutocompleteInteraction) {
     const aliased = this.#options.bot.commands.find(({ alias }) => alias?.name === data.name);
     return parseCommand(data.options, data.resolved, aliased?.name);
+  }
+
+  #onMessage(interaction: APIMessageApplicationCommandInteraction): Promise<void> {
+    if (interaction.data.name === ACTIONS.storyboard) return this.#openStoryboard(interaction);
+    return interaction.data.name === ACTIONS.retake ? this.#retake(interaction) : this.#openAnimate(interaction);
+  }
+
+  async #listClips(interaction: APIUserApplicationCommandInteraction): Promise<void> {
+    const { target_id: id, resolved } = interaction.data;
+    await this.#answer(interaction, 'private', ({ caller }) =>
+      this.#options.bot.command(caller, 'list', { who: [mentionValue(id, resolved)] }),
+    );
+  }
+
+  async #openStoryboard(interaction: APIMessageApplicationCommandInteraction): Promise<void> {
+    await this.#answer(interaction, 'form', async ({ caller }) => {
+      const { words, files } = scriptIn(interaction.data);
+      const written = await Promise.all(files.map((file) => textOf(file, this.#options.logger)));
+      const wrong = written.flatMap((one) => ('wrong' in one ? [one.wrong] : []));
+      if (wrong.length > 0) return { kind: 'refused', sentence: wrong.join('\n') };
+      const lines = written.flatMap((one) => ('options' in one ? (one.options['shots'] ?? []) : []));
+      const script = [...words, ...lines].join('\n').trim();
+      return script === '' ? { kind: 'refused', sentence: NO_SCRIPT } : this.#options.bot.form(caller, script);
+    });
+  }
+
+  /** Presses **Retry** without its price, which is asked about then. */
+  async #retake(interaction: APIMessageApplicationCommandInteraction): Promise<void> {
+    const { bot, records } = this.#options;
+    const { target_id: message } = interaction.data;
+    await this.#answer(interaction, 'private', async ({ caller }) => {
+      const task = (await records.message(message))?.task ?? (await records.taskOfNotice(message));
+      if (task === undefined || isCutId(taskOfKey(task))) return { kind: 'refused', sentence: NO_CLIP };
+      return bot.press(caller, buttonId({ action: 'retry', task: taskOfKey(task), price: null }));
+    });
   }
 
   async #openAnimate(interaction: APIMessageApplicationCommandInteraction): Promise<void> {
@@ -415,32 +461,8 @@ function joined(addresses: GivenOptions): Readonly<Record<string, string>> {
 
 const PREFIX = 'animate:';
 
-/** Image of a message: an attachment if there is one (it has more metadata), else a URL. */
-type FoundImage = { readonly attachment: APIAttachment } | { readonly url: string };
-
 /** Returns the image of a submitted form; `null` for another form, `undefined` if it is no longer stored. */
 async function imageOfForm(records: MessageStore, form: string): Promise<string | null | undefined> {
   if (!form.startsWith(PREFIX)) return null;
   return (await records.recall<{ image: string }>(`image:${form.slice(PREFIX.length)}`))?.image;
-}
-
-/** Returns the first image of a message: attached, embedded, or in a forwarded message. */
-function imageIn(data: APIMessageApplicationCommandInteraction['data']): FoundImage | null {
-  const message = data.resolved.messages[data.target_id];
-  if (message === undefined) return null;
-  const forwarded = (message.message_snapshots ?? []).map((snapshot) => snapshot.message);
-  for (const one of [message, ...forwarded]) {
-    const found = imageOf(one);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function imageOf({ attachments, embeds }: Pick<APIMessage, 'attachments' | 'embeds'>): FoundImage | null {
-  const attachment = attachments.find(
-    ({ filename: name, content_type: contentType }) => readableMedia({ name, contentType })?.kind === 'image',
-  );
-  if (attachment !== undefined) return { attachment };
-  const url = embeds.map(({ image, thumbnail }) => image?.url ?? thumbnail?.url).find((one) => one !== undefined);
-  return url === undefined || !/^https?:/.test(url) ? null : { url };
 }

@@ -85,7 +85,10 @@ function valuesOf(
 }
 
 /** Returns a chosen role or user as the value of an option, with the name that Discord sent. */
-export function mentionValue(id: string, { roles, users, members }: APIInteractionDataResolved): string {
+export function mentionValue(
+  id: string,
+  { roles, users, members }: Pick<APIInteractionDataResolved, 'roles' | 'users' | 'members'>,
+): string {
   const role = roles?.[id];
   if (role !== undefined) return `<@&${id}|@${withoutBrackets(role.name)}>`;
   const user = users?.[id];

@@ -11,7 +11,7 @@ import {
   type RESTPostAPIChatInputApplicationCommandsJSONBody,
 } from 'discord.js';
 import type { Command, OptionDeclaration, OptionFields } from '#commands/bot-port.ts';
-import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
+import { ACTIONS } from '#commands/sentences/forms.ts';
 
 /** Attachment options by kind of reference media. @see docs/commands.md */
 export const ATTACHMENT_OPTIONS = {
@@ -36,6 +36,8 @@ export const OPTION_FIELDS: OptionFields = {
   hasAliases: true,
 };
 
+const MESSAGE_ACTIONS = [ACTIONS.animate, ACTIONS.storyboard, ACTIONS.retake];
+
 /** Returns the contexts of global commands: servers and direct messages, and with user installs everywhere else. */
 function contextsOf(hasUserInstall: boolean) {
   const { GuildInstall, UserInstall } = ApplicationIntegrationType;
@@ -56,7 +58,7 @@ interface DefinitionsWanted {
 
 /**
  * Builds the definitions of `/video` with its subcommands, of `/video-admin` with the administrative ones, since
- * permissions apply to top-level commands, of the aliases, and of the message command. Server owners restrict the other commands in
+ * permissions apply to top-level commands, of the aliases, and of the actions on messages and people. Server owners restrict the other commands in
  * Discord's own settings. In a direct message with the bot, permissions do not apply: there `/video-admin` is for those
  * named in `ADMINS`.
  */
@@ -90,11 +92,8 @@ export function commandDefinitions({
     },
     ...(administrative.length === 0 ? [] : [admin]),
     ...others.flatMap((command) => aliasOf(command).map((alias) => ({ ...alias, ...where }))),
-    {
-      type: ApplicationCommandType.Message,
-      name: ANIMATE_ACTION,
-      ...where,
-    },
+    ...MESSAGE_ACTIONS.map((name) => ({ type: ApplicationCommandType.Message as const, name, ...where })),
+    { type: ApplicationCommandType.User, name: ACTIONS.clips, ...where },
   ];
 }
 

@@ -5,7 +5,7 @@ import { refusedWith } from '#commands/input/subcommand.ts';
 import { type Placement, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.ts';
 import { shorten } from '#commands/sentences/format.ts';
-import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, PRESS_AGAIN } from '#commands/sentences/forms.ts';
+import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, NO_SCRIPT, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
 import type { Card } from '#commands/ui/card.ts';
 import { isOrderForm, parseForm } from '#commands/ui/form-ids.ts';
@@ -103,13 +103,33 @@ export class InteractionHandler {
       const [texts, others] = textFilesOf(text, files);
       const [taken, written] = await Promise.all([
         media.take(interaction.to, others),
-        Promise.all(texts.map((file) => media.textOf(interaction.to, file))),
+        this.#readTexts(interaction.to, texts),
       ]);
-      const wrong = [...taken.wrong, ...written.flatMap((one) => ('wrong' in one ? [one.wrong] : []))];
+      const wrong = [...taken.wrong, ...written.wrong];
       if (wrong.length > 0) return refusedWith(wrong);
-      const lines = written.flatMap((one) => ('text' in one ? [one.text] : []));
-      return bot.text(interaction.caller, [text, ...lines].join('\n'), addressing, taken.addresses);
+      return bot.text(interaction.caller, [text, ...written.lines].join('\n'), addressing, taken.addresses);
     });
+  }
+
+  /** Handles “Make a storyboard”: opens the form of a storyboard with the words of a message and of its text files. */
+  async storyboard(interaction: Interaction, text: string, files: readonly SlackFile[] = []): Promise<void> {
+    await this.#run(interaction, async () => {
+      const { wrong, lines } = await this.#readTexts(interaction.to, files.filter(mayBeText));
+      if (wrong.length > 0) return refusedWith(wrong);
+      const script = [text, ...lines].join('\n').trim();
+      return script === ''
+        ? { kind: 'refused', sentence: NO_SCRIPT }
+        : this.#options.bot.form(interaction.caller, script);
+    });
+  }
+
+  /** Reads text files as lines; a problem for each that cannot be read. */
+  async #readTexts(to: TeamRef, files: readonly SlackFile[]) {
+    const read = await Promise.all(files.map((file) => this.#options.media.textOf(to, file)));
+    return {
+      wrong: read.flatMap((one) => ('wrong' in one ? [one.wrong] : [])),
+      lines: read.flatMap((one) => ('text' in one ? [one.text] : [])),
+    };
   }
 
   async press(interaction: Interaction, button: string): Promise<void> {
@@ -306,12 +326,14 @@ function textFilesOf(
   text: string,
   files: readonly SlackFile[],
 ): readonly [texts: readonly SlackFile[], others: readonly SlackFile[]] {
-  // Of a file from another workspace, only the id is known.
-  const isText = ({ name = '', mimetype: contentType }: SlackFile): boolean =>
-    contentType === undefined || isTextFile({ name, contentType });
   const isStoryboard = /^(?:\/video\s+)?storyboard\b/iu.test(text.trim());
   if (!isStoryboard) return [[], files];
-  return [files.filter(isText), files.filter((file) => !isText(file))];
+  return [files.filter(mayBeText), files.filter((file) => !mayBeText(file))];
+}
+
+/** Of a file from another workspace, only the id is known. */
+function mayBeText({ name = '', mimetype: contentType }: SlackFile): boolean {
+  return contentType === undefined || isTextFile({ name, contentType });
 }
 
 /** Returns the prices that a modal showed, for the caller who submits it; nothing if it showed none. */

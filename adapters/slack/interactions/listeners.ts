@@ -4,6 +4,7 @@ import { actionOf, isAnsweredInPlace, reactionAction } from '#commands/ui/button
 import { parseForm } from '#commands/ui/form-ids.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
+import { unescapeText } from '../messages/mrkdwn.ts';
 import { writeAddress } from '../origin.ts';
 import type { RequestState } from '../transport/dispatcher.ts';
 import { submissionId } from '../transport/request-id.ts';
@@ -28,6 +29,9 @@ interface ListenerOptions extends ReplySenderOptions {
 
 /** Platform name, as in `Origin.platform`. */
 export const PLATFORM = 'slack';
+
+/** Callback id of the message shortcut that makes a storyboard. */
+const STORYBOARD_SHORTCUT = 'storyboard_this';
 
 /** Matches ids of the bot's buttons, such as `retry:…`, `page:…`. */
 const BUTTON_ID = /^[a-z]+:/;
@@ -118,7 +122,7 @@ function listenToCommands(app: App, { handler, interactionOf }: Listening): void
     });
     await handler.command({ ...interaction, trigger }, '');
   });
-  // There is only one message shortcut, so its callback id is not checked; manifests may differ.
+  // Callback ids in older manifests may differ: any other is that of “Animate this”.
   app.shortcut({ type: 'message_action' }, async ({ shortcut, context, respond }) => {
     const { message, channel, user, trigger_id: trigger } = shortcut;
     const to = teamOf(context, user.team_id ?? '');
@@ -126,7 +130,10 @@ function listenToCommands(app: App, { handler, interactionOf }: Listening): void
     const where = { to, channel: channel.id, isGroup: isGroupName(channel.name), thread };
     const who = { user: user.id, handle: user.name };
     const interaction = await interactionOf({ context, ...where, ...who, interaction: trigger, respond });
-    await handler.animate({ ...interaction, trigger }, imageIn(message as MessageLike));
+    if (shortcut.callback_id !== STORYBOARD_SHORTCUT)
+      return handler.animate({ ...interaction, trigger }, imageIn(message as MessageLike));
+    const text = unescapeText(message.text ?? '', { keepsMentions: false });
+    await handler.storyboard({ ...interaction, trigger }, text, (message as MessageLike).files);
   });
 }
 

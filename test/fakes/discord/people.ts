@@ -5,7 +5,7 @@ import { type Circumstances, interact } from './interacting.ts';
 import { announce, INTENTS } from './posting.ts';
 import type { Interaction, Message } from './records.ts';
 import { commandData, findCommand, type Given } from './typing.ts';
-import { isShown, memberJson, messageJson } from './wire.ts';
+import { isShown, memberJson, messageJson, userJson } from './wire.ts';
 import { present, type World } from './world.ts';
 
 /**
@@ -54,6 +54,25 @@ export class People {
     const where = command['guild_id'] === undefined ? {} : { guild_id: command['guild_id'] };
     const data = { id: command['id'], name, type: 3, target_id: message.id, resolved: { messages }, ...where };
     return this.#do('command', data, message.channelId, circumstances);
+  }
+
+  /**
+   * Uses a user command (Apps › name) on a person. @see discord docs: interactions/application-commands, "User Commands":
+   * `target_id` and the user in `resolved`, with the member in a server
+   */
+  userCommand(name: string, targetId: string, circumstances: Circumstances = {}): Interaction {
+    const channelId = circumstances.channel ?? this.#defaults.channel;
+    const { command } = findCommand(this.#world, name, channelId, 2);
+    const target = this.#world.user(targetId);
+    const { user: _user, ...member } = memberJson(target) as { readonly user: unknown };
+    const isInServer = this.#world.channel(channelId).guildId !== null;
+    const resolved = {
+      users: { [targetId]: userJson(target) },
+      ...(isInServer ? { members: { [targetId]: member } } : {}),
+    };
+    const where = command['guild_id'] === undefined ? {} : { guild_id: command['guild_id'] };
+    const data = { id: command['id'], name, type: 2, target_id: targetId, resolved, ...where };
+    return this.#do('command', data, channelId, circumstances);
   }
 
   /** Presses a button. */

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { commandDefinitions } from '#adapters/discord/registration/commands.ts';
 import { PLATFORM_CONFIGS } from '#adapters/registry.ts';
 import { accessSentence } from '#commands/sentences/access.ts';
-import { ANIMATE_ACTION } from '#commands/sentences/forms.ts';
+import { ACTIONS } from '#commands/sentences/forms.ts';
 import { type AccessConfig, teamListOf } from '#src/teams/access-list.ts';
 import { type FakeDiscord, type Interaction, startDiscord } from '#test/fakes/discord/index.ts';
 import { DiscordHouse, type DiscordHouseOptions, plainOf } from '#test/fakes/discord-house.ts';
@@ -150,7 +150,7 @@ describe('a user install', () => {
       { name: 'video', ...where(types, contexts) },
       { name: 'video-admin', ...where([0], [0, 1]) },
       { name: 'clip', ...where(types, contexts) },
-      { name: ANIMATE_ACTION, ...where(types, contexts) },
+      ...Object.values(ACTIONS).map((name) => ({ name, ...where(types, contexts) })),
     ]);
   });
 });

@@ -25,12 +25,15 @@ const create = subcommands.find(({ name }) => name === 'create');
 const option = (name: string) => create?.options?.find((one) => one.name === name);
 
 describe('the registered commands', () => {
-  it('are /video with every subcommand, /clip, and the message action', () => {
+  it('are /video with every subcommand, /clip, and the actions on messages and people', () => {
     const usual = definitions(true).filter(({ name }) => name !== 'video-admin');
     expect(usual.map(({ name, type }) => [name, type])).toEqual([
       ['video', 1],
       ['clip', 1],
       ['Animate this', 3],
+      ['Make a storyboard of this', 3],
+      ['Another take', 3],
+      ['Show this person’s clips', 2],
     ]);
     const others = declarations.filter(({ isAdministrative }) => isAdministrative !== true);
     expect(subcommands.map(({ name }) => name)).toEqual(others.map(({ name }) => name));
@@ -38,7 +41,8 @@ describe('the registered commands', () => {
 
   // @see https://discord.com/developers/docs/interactions/application-commands#application-command-object
   it('stay within Discord’s limits', () => {
-    // Over 8000 characters, names and descriptions in the longest of their languages, and over 100 commands are refused.
+    // Over 8000 characters, names and descriptions in the longest of their languages, and over 100 commands, or 15 on messages
+    // or people, are refused.
     expect(checkedCommands(definitions(true, true), true)).toHaveLength(definitions(true).length);
     expect(checkedCommands(definitions(false), false)).toHaveLength(definitions(false).length);
     for (const one of [...subcommands, ...subcommands.flatMap(({ options = [] }) => options)]) {
@@ -124,7 +128,7 @@ describe('the registered commands', () => {
       contexts: [0, 1],
       options: [{ name: 'settings' }],
     });
-    expect(others.map(({ name }) => name)).toEqual(['Animate this']);
+    expect(others.map(({ type }) => type)).toEqual([3, 3, 3, 2]);
     expect(commandDefinitions({ commands, isGlobal: false })[1]).not.toHaveProperty('contexts');
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createForm } from '#commands/input/forms.ts';
+import { createForm, storyboardForm } from '#commands/input/forms.ts';
 import { DailiesError } from '#src/errors.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import { allowedCatalog } from '#src/teams/policy/policy.ts';
@@ -258,5 +258,36 @@ describe('"Animate this"', () => {
     const other = slack.people.say('look', { files: [file] });
     slack.people.messageShortcut('animate_this', other.ts);
     await whispered('I can’t pass files from here on yet');
+  });
+});
+
+describe('"Make a storyboard"', () => {
+  const BOARD = storyboardForm({ catalog: () => CATALOG, frames: { missing: () => [] } }, null, { script: 'a fox' });
+
+  it('opens the form with the words of a message and of its text file, in its thread', async () => {
+    await start(true);
+    const file = slack.people.upload({ name: 'more.txt', content: Buffer.from('it sleeps') });
+    const picture = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    const parent = slack.people.say('here it comes');
+    const said = slack.people.say('a fox & a hen\nthey run', { files: [file, picture], threadTs: parent.ts });
+    house.bot.reply = BOARD;
+    slack.people.messageShortcut('storyboard_this', said.ts);
+    const view = await formShown();
+    expect(view.title).toBe('New storyboard');
+    expect(house.bot.heard).toMatchObject([{ kind: 'form', what: 'a fox & a hen\nthey run\nit sleeps' }]);
+    house.bot.reply = privately('It costs $0.20.');
+    slack.forms.submit(view, { shots: 'a fox\nit runs' });
+    const { what, caller } = await house.heard(({ kind }) => kind === 'submit');
+    expect(what).toMatchObject({ form: 'storyboard', values: { shots: 'a fox\nit runs' } });
+    expect(caller.address).toEqual({ thread: parent.ts });
+    await whispered('It costs $0.20.');
+  });
+
+  it('refuses a message without words', async () => {
+    await start(true);
+    const picture = slack.people.upload({ name: 'fox.png', content: PICTURE });
+    slack.people.messageShortcut('storyboard_this', slack.people.say('', { files: [picture] }).ts);
+    await whispered('There are no words in that message.');
+    expect(house.bot.heard).toEqual([]);
   });
 });
