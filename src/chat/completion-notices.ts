@@ -273,7 +273,8 @@ export class CompletionNotices {
           continue;
         }
         const places = [{ place, replyTo: null }];
-        await this.#options.posts.post(notification, { key: `${end}:${there}`, view, mention: null, places });
+        const only = subscription.from === undefined ? {} : { onlyFor: subscription.by };
+        await this.#options.posts.post(notification, { key: `${end}:${there}`, view, mention: null, places, ...only });
       } catch (thrown) {
         const error = asDailiesError(thrown, `telling channel ${there} of task ${of.id}`);
         if (error.retryable) throw error;

@@ -41,7 +41,7 @@ export const taskPosts = collection<TaskId, TaskPosts>({
 });
 
 /** Message to post about a task, once. */
-export interface Post extends Omit<Notice, 'place' | 'replyTo' | 'onlyFor'> {
+export interface Post extends Omit<Notice, 'place' | 'replyTo'> {
   readonly view: EndNotice | ApprovalNotice | ReviewNotice | SignedOffNotice;
   /** Where to post it: in the first of these that takes it. */
   readonly places: readonly PostPlace[];

@@ -54,7 +54,7 @@ const UNANSWERED = 10015;
 const NONCE_LENGTH = 25;
 /** Discord deduplicates by nonce for at least this long: "a few minutes". */
 const NONCE_HOLDS_MS = 60_000;
-/** Notifies nobody: the mention does. @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
+/** Causes no push or desktop notification, not even of a mention. @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
 const IS_SILENT = 1 << 12;
 /** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const ARCHIVED_THREAD = 50083;
@@ -114,7 +114,8 @@ export class TaskPosts {
   /**
    * Posts a notice, or finds it: as the bot itself, or where it is not a member, as a follow-up to the task's message.
    */
-  async notify({ key, place, replyTo, mention, view, files = [] }: Notice): Promise<MessageRef> {
+  async notify(notice: Notice): Promise<MessageRef> {
+    const { key, place, replyTo, mention, view, files = [] } = notice;
     const { guild: own, hasBot, isDirect } = readAddress(place.address);
     const guild = own ?? (/^\d+$/.test(place.team) ? place.team : null);
     const id = `notice:${key}`;
@@ -125,7 +126,7 @@ export class TaskPosts {
     const message = {
       content,
       allowed_mentions: { parse: [], users: mention === null ? [] : [mention.id], replied_user: false },
-      flags: SUPPRESS_EMBEDS,
+      flags: SUPPRESS_EMBEDS | (isHeard(notice) ? 0 : IS_SILENT),
     };
     if (!isOwn) return this.#followUpOnce(id, replyTo, message);
     const sent = files.map((file) => ({ ...file, name: storedName(file.name) }));
@@ -342,6 +343,11 @@ export class TaskPosts {
     const { clock, records } = this.#options;
     return token !== null && token.expiresAtMs > clock.now() && !records.isRefused(token.token) ? token : null;
   }
+}
+
+/** Returns whether a notice notifies: the mention at the end of an order, and what is for one person alone. */
+function isHeard({ view, mention, onlyFor }: Notice): boolean {
+  return (view.kind === 'end' && mention !== null) || onlyFor !== undefined;
 }
 
 function isArchived(error: DailiesError): boolean {

@@ -83,6 +83,7 @@ describe('subscriptions', () => {
     await house.done({ id: 'secret' as TaskId, origin: originOf({ channel: 'secret', audience: 'channel' }) });
     const notified = house.platform.notices.map(({ place, view }) => [place.channel, taskOf(view)]);
     expect(notified.filter(([channel]) => channel === 'renders')).toEqual([['renders', 'open']]);
+    expect(house.platform.notices.some(({ onlyFor }) => onlyFor !== undefined)).toBe(false);
     expect(notified).toHaveLength(3);
   });
 
@@ -97,6 +98,8 @@ describe('subscriptions', () => {
     await house.done({ id: 'four' as TaskId, origin: originOf({ audience: 'channel' }) });
     const toBob = house.platform.notices.filter(({ place }) => place.channel === 'direct-bob');
     expect(toBob.map(({ view }) => taskOf(view))).toEqual(['one']);
+    // A platform that can post silently notifies the person of it.
+    expect(toBob.map(({ onlyFor }) => onlyFor)).toEqual([BOB]);
   });
 });
 
