@@ -97,7 +97,7 @@ function pageHeading(who: Person | null, search: string | null): Line {
 
 /** Adds to each task its message and the phase that the message shows. @param areBoards a shot stands for its storyboard */
 export function listedOf(
-  { chat, catalog }: Pick<BotPorts, 'chat' | 'catalog'>,
+  { chat, catalog, posterOf }: Pick<BotPorts, 'chat' | 'catalog' | 'posterOf'>,
   tasks: readonly Task[],
   areBoards = true,
 ): Promise<readonly Listed[]> {
@@ -109,7 +109,7 @@ export function listedOf(
         return { task, board, message: await chat.messageOf(board.id), phase: board.phase };
       }
       const [message, { phase }] = await Promise.all([chat.messageOf(task.id), chat.view(task)]);
-      return { task: titled(catalog(), task), message, phase };
+      return { task: titled(catalog(), task), message, phase, poster: posterOf(task) };
     }),
   );
 }
@@ -153,10 +153,11 @@ export interface Listed {
   readonly phase: Phase;
   /** Board of the storyboard that it stands for, whose message it is then. Absent: the task itself. */
   readonly board?: SetView;
+  readonly poster?: ReturnType<BotPorts['posterOf']>;
 }
 
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
-export function listRow({ task, message, phase, board }: Listed): Block {
+export function listRow({ task, message, phase, board, poster = null }: Listed): Block {
   if (board !== undefined) return boardRow(board, message);
   const { request, price, origin, version } = task;
   const isHidden = isBlind(task);
@@ -172,7 +173,8 @@ export function listRow({ task, message, phase, board }: Listed): Block {
     [{ code: shortId(task.id) }],
   );
   const title = [promptPart(typedPrompt(request), 60)];
-  return item(title, small, message === undefined ? detailsButton(task.id) : { message, label: 'Open' });
+  const row = item(title, small, message === undefined ? detailsButton(task.id) : { message, label: 'Open' });
+  return poster === null ? row : { ...row, picture: { ...poster, alt: `A frame of “${typedPrompt(request)}”` } };
 }
 
 function detailsButton(task: TaskId): CardButton {

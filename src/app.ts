@@ -123,10 +123,10 @@ export async function createApp(deps: AppDeps): Promise<App> {
     storage,
   });
   const http = createHttpServer(logger);
-  const find = createFileFinder({ ...deps, ...pipeline, findCut: (id) => cuts.find(id as TaskId) });
+  const posterOf = (task: TaskId): Promise<string | null> => gallery.posters.of(task, () => find(task));
+  const find = createFileFinder({ ...deps, ...pipeline, findCut: (id) => cuts.find(id as TaskId), posterOf });
   const clipLinks = createClipLinks({ ...deps, ...pipeline, storage });
   const locks = new MessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
-  const posterOf = (task: TaskId): Promise<string | null> => gallery.posters.of(task, () => find(task));
   const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
   const platforms = new Map(adapters.map((one) => [one.name, metrics.instrument.platform(one, clock)]));
   const basis = { money, queue, foreground, pipeline, http, platforms, adapters, opened, storage };

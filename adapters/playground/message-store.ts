@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { blocksOf, buttonsOf, type Card, type Line, linesOf } from '#commands/ui/card.ts';
+import { blocksOf, buttonsOf, type Card, type Line, linesOf, withPictures } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import type { Clock } from '#src/clock.ts';
 import { collection, type IndexEntry, type IndexWrite, type Store, type Versioned } from '#src/engine/index.ts';
@@ -302,14 +302,22 @@ export function maySee(message: Pick<Message, 'visibleTo'>, user: string): boole
 
 export type WireMessage = ReturnType<typeof toWire>;
 
+function posterPath(message: string, clip: TaskId): string {
+  return `/playground/posters/${message}/${encodeURIComponent(clip)}`;
+}
+
+/** Returns whether a message shows the picture of a clip. */
+export function showsPoster({ card }: Pick<Message, 'card'>, clip: string): boolean {
+  return blocksOf(card).some((block) => block.kind === 'item' && block.picture?.clip === clip);
+}
+
 /** Returns the message as sent over HTTP: the fields of the public API, and more that the page needs. */
 export function toWire(message: Message) {
-  const { progress, buttons } = message.card;
   const lines = linesOf(message.card);
   return {
     ...message,
     /** `blocks` are its layout, `lines` the same as plain lines. */
-    card: { blocks: blocksOf(message.card), lines, progress, buttons },
+    card: { lines, ...withPictures(message.card, ({ clip, alt }) => ({ url: posterPath(message.id, clip), alt })) },
     replyTo: message.replyTo?.message ?? null,
     replyChannel: message.replyTo?.channel ?? null,
     text: plainText(lines),

@@ -6,10 +6,18 @@ import { sentenceOf } from '#commands/sentences/errors.ts';
 import { DailiesError } from '#src/errors.ts';
 import { dispositionOf, sendFile } from '#src/http/index.ts';
 import type { Logger } from '#src/logger.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';
 import type { InteractionHandler } from './interactions.ts';
-import { type Message, type MessageStore, playgroundMessages, toWire, type WireMessage } from './message-store.ts';
+import {
+  type Message,
+  type MessageStore,
+  playgroundMessages,
+  showsPoster,
+  toWire,
+  type WireMessage,
+} from './message-store.ts';
 import { wireModels } from './models.ts';
 import type { CachedResponse } from './response-cache.ts';
 import {
@@ -117,11 +125,19 @@ function toWires(messages: readonly Message[], logger: Logger): readonly WireMes
 
 const fileParams = z.object({ message: z.string(), name: z.string() });
 
+const posterParams = z.object({ message: z.string(), clip: z.string() });
+
 /** Content types served inline; any other file is a download. */
 const SHOWN = /^(video|audio|image)\/[\w.+-]+$/;
 
 function addFiles(http: FastifyInstance, options: RouteOptions): void {
   const { messages, files, clipOf, clipLinks, posterOf } = options;
+  http.get('/playground/posters/:message/:clip', async (request, reply) => {
+    const { message, clip } = posterParams.parse(request.params);
+    const shown = await messages.get(message);
+    const path = shown !== undefined && showsPoster(shown, clip) ? await posterOf(clip as TaskId) : null;
+    return sendPoster(request, reply, path);
+  });
   http.get('/playground/files/:message/:name', async (request, reply) => {
     const { message, name } = fileParams.parse(request.params);
     const query = request.query as { readonly download?: string; readonly poster?: string };
@@ -146,7 +162,8 @@ function addFiles(http: FastifyInstance, options: RouteOptions): void {
 /** Sends the picture of a clip; nothing where there is none, which the browser takes for no error. */
 async function sendPoster(request: FastifyRequest, reply: FastifyReply, path: string | null): Promise<FastifyReply> {
   if (path === null) return reply.code(204).header('cache-control', 'no-store').send();
-  void reply.type('image/jpeg').header('cache-control', 'private, max-age=31536000, immutable');
+  // Not for long: a removed clip leaves no picture.
+  void reply.type('image/jpeg').header('cache-control', 'private, max-age=3600');
   return sendFile(request, reply, path);
 }
 

@@ -1,4 +1,5 @@
 import type { MessageRef } from '#src/chat/index.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 
 /** Part of a line. External text is marked, so that each adapter shows it as plain text only. */
 export type Part =
@@ -38,6 +39,16 @@ export interface CardButton {
 /** Control at the end of an item: a button, or a link to a message. */
 export type Accessory = CardButton | { readonly message: MessageRef; readonly label: string };
 
+/** Picture of what an item is about, shown to those alone who may read its words; left out where a platform cannot reach it. */
+export interface Picture {
+  /** Task whose clip it is a frame of. */
+  readonly clip: TaskId;
+  /** Signed and expiring; `null` where there is no public address. */
+  readonly url: string | null;
+  /** What it shows, for those who do not see it. External text. */
+  readonly alt: string;
+}
+
 /** Title with its facts in small print, such as a prompt with its settings, or a row of a list. */
 export interface ItemBlock {
   readonly kind: 'item';
@@ -46,6 +57,7 @@ export interface ItemBlock {
   /** Small print below it; empty for none. */
   readonly small: Line;
   readonly accessory?: Accessory;
+  readonly picture?: Picture;
 }
 
 /** Rows of cells, one for each column; a table where the platform has tables. */
@@ -141,6 +153,20 @@ export function blocksOf(card: Contents): readonly Block[] {
 
 export function linesOf(card: Contents): readonly Line[] {
   return card.lines ?? card.blocks.flatMap(blockLines);
+}
+
+/** Returns a card with its pictures changed; without those that become `null`. */
+export function withPictures<Other>(
+  { progress, buttons, ...contents }: Card,
+  change: (picture: Picture) => Other | null,
+) {
+  const blocks = blocksOf(contents).map((block) => {
+    if (block.kind !== 'item' || block.picture === undefined) return block;
+    const { picture, ...rest } = block;
+    const changed = change(picture);
+    return changed === null ? rest : { ...rest, picture: changed };
+  });
+  return { blocks, progress, buttons };
 }
 
 /** Returns all buttons of a card, those of its items first. */

@@ -17,12 +17,22 @@ import type { Parts } from './parts.ts';
 
 type BotParts = Pick<
   Parts,
-  'pipeline' | 'chat' | 'cuts' | 'money' | 'statements' | 'teamNotices' | 'queue' | 'foreground' | 'gallery' | 'library'
+  | 'pipeline'
+  | 'chat'
+  | 'cuts'
+  | 'money'
+  | 'statements'
+  | 'teamNotices'
+  | 'queue'
+  | 'foreground'
+  | 'gallery'
+  | 'library'
+  | 'clipLinks'
 > & { readonly storage: Pick<ClipStorage, 'pathOf'>; readonly assertWritable: () => Promise<void> };
 
 /** Creates the bot behind the commands. */
 export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
-  const { pipeline, chat, cuts, money, statements, teamNotices, foreground, gallery, library } = parts;
+  const { pipeline, chat, cuts, money, statements, teamNotices, foreground, gallery, library, clipLinks } = parts;
   const { config, store, relay, services, clock, logger, metrics } = deps;
   const { improved } = metrics;
   const { enhancer, links: { publicUrl } = {} } = config;
@@ -61,6 +71,7 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
         logger,
       }),
       fileBehind: (url) => relay.describe(url),
+      posterOf: (task) => (gallery.posters.isOn ? clipLinks.forPoster(task) : null),
       marksOf: createMarksOf(parts.storage),
       steering: isSandboxed(config) ? STEERING : [],
       spendingRules: createSpendingRules({ ...money, clock }),

@@ -33,7 +33,7 @@ export interface Gallery {
    * @throws `store_unavailable`
    */
   linkFor(opener: Opener): Promise<GalleryLink | null>;
-  readonly posters: Pick<Posters, 'of'>;
+  readonly posters: Pick<Posters, 'of' | 'isOn'>;
   /** Adds the routes of the gallery, whose presses `press` handles. */
   serve(press: PressInGallery): Promise<void>;
 }

@@ -5,12 +5,23 @@ import { collection, type Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
 import type { TaskRepository } from '../pipeline/index.ts';
 import type { ClipStorage } from '../storage/index.ts';
-import { isBlind, type TaskId } from '../tasks/index.ts';
+import { hasClip, isBlind, type Task, type TaskId } from '../tasks/index.ts';
 import { KEPT_ORIGIN } from '../videos/index.ts';
 import { fileNameOf } from './file-name.ts';
 
 /** Lifetime of a link that a request is redirected to: long enough to watch a clip and to seek in it. */
 const REDIRECT_LIFETIME_MS = 3_600_000;
+
+/** End of the id that a picture is served under, by a signature of its own. */
+export const POSTER = '.jpg';
+
+/** Lifetime of a link to a picture, which lists show that are looked at once. */
+const POSTER_LIFETIME_MS = 3_600_000;
+
+/** Returns whether a picture of a task's clip may be shown: not before the reveal of its comparison, nor once it is removed. */
+export function mayShowPoster(task: Task): boolean {
+  return hasClip(task) && task.removal === undefined && !isBlind(task);
+}
 
 /** Links to clips. */
 export interface ClipLinks {
@@ -21,6 +32,8 @@ export interface ClipLinks {
    * machine. Never rejects.
    */
   redirectFor(id: TaskId, isDownload?: boolean): Promise<string | null>;
+  /** Returns where the picture of a clip is, `url: null` where links are off; `null` where none may be shown. */
+  forPoster(task: Task): { readonly clip: TaskId; readonly url: string | null } | null;
   /** Origin of the addresses at the storage; `null` where all clips are served from this machine. */
   readonly origin: string | null;
 }
@@ -55,6 +68,11 @@ export function createClipLinks({ storage, links, repository, logger }: ClipLink
       // Links signed by temporary credentials end with them; ours redirects to a new one.
       const isLasting = link.expiresAtMs >= own.expiresAtMs && !isBlind(task);
       return isLasting && (await storage.isLinked(task.id)) ? link : own;
+    },
+    forPoster(task) {
+      const { id } = task;
+      const url = links?.sign(`${id}${POSTER}`, POSTER_LIFETIME_MS).url ?? null;
+      return mayShowPoster(task) ? { clip: id, url } : null;
     },
     async redirectFor(id, isDownload) {
       if (storage.origin === null) return null;

@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance } from 'fastify';
 import { DailiesError } from '../errors.ts';
@@ -7,7 +7,7 @@ import type { Logger } from '../logger.ts';
 import type { Clips, TaskRepository } from '../pipeline/index.ts';
 import type { TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
-import type { SignedLinks } from './clip-links.ts';
+import { mayShowPoster, POSTER, type SignedLinks } from './clip-links.ts';
 import { fileNameOf } from './file-name.ts';
 import { isRelayed, type Relay } from './relay.ts';
 
@@ -87,13 +87,23 @@ interface FileFinderOptions {
   readonly clips: Pick<Clips, 'find'>;
   /** Returns the file of a cut; `undefined` for any other id. */
   readonly findCut: FindFile;
+  /** Returns the path of a picture of a task's clip. */
+  readonly posterOf: (task: TaskId) => Promise<string | null>;
   readonly logger: Logger;
 }
 
-/** Creates the lookup of the files that are served by signed links: clips by their task's id, cuts, and relayed files. */
-export function createFileFinder({ relay, repository, clips, findCut, logger }: FileFinderOptions): FindFile {
+/** Creates the lookup of the files that are served by signed links: clips by their task's id, pictures, cuts, and relayed files. */
+export function createFileFinder(options: FileFinderOptions): FindFile {
+  const { relay, repository, clips, findCut, posterOf, logger } = options;
+  /** The right to see it may have ended since the link was signed. */
+  const findPoster: FindFile = async (name) => {
+    const task = await repository.get(name.slice(0, -POSTER.length) as TaskId);
+    const path = task !== undefined && mayShowPoster(task) ? await posterOf(task.id) : null;
+    return path === null ? undefined : { path, name, bytes: (await stat(path)).size, contentType: 'image/jpeg' };
+  };
   return async (id) => {
     if (isRelayed(id)) return relay.find(id);
+    if (id.endsWith(POSTER)) return findPoster(id);
     const cut = await findCut(id);
     if (cut !== undefined) return cut;
     const task = await repository.get(id as TaskId);

@@ -458,3 +458,23 @@ test('relays Discord attachments when signed links are enabled', async () => {
   expect(file.headers.get('content-type')).toBe('image/png');
   expect(Buffer.from(await file.arrayBuffer())).toEqual(png.content);
 });
+
+test('pictures in a list: a signed link that ends with the clip', async () => {
+  await upstream.close();
+  upstream = await startVideoService({ clip: await realClip(dir.path, 300_000) });
+  await start({ FFMPEG_PATH: ffmpeg, PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of this test' });
+  const card = await look.card(await look.create());
+  await look.delivered(card.id);
+  await look.mentioned(discord.users.alice);
+  const listed = async () => JSON.stringify((await look.card(discord.people.slash('video list'))).components);
+  const pictureIn = (list: string) => /"type":11,"media":\{"url":"https:\/\/dailies\.example([^"]*)"/.exec(list)?.[1];
+  await expect.poll(async () => pictureIn(await listed()), { interval: 100, timeout: 60_000 }).toBeDefined();
+  const path = pictureIn(await listed()) ?? '';
+  const picture = await fetch(`${dailies.url}${path}`);
+  expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
+  expect((await fetch(`${dailies.url}${path.replace('.jpg', '')}`)).status).toBe(404);
+  await deleteClip(card.id);
+  expect(discord.takeVanished().map(({ messageId }) => messageId)).toEqual([card.id]);
+  expect((await fetch(`${dailies.url}${path}`)).status).toBe(404);
+  expect(pictureIn(await listed())).toBeUndefined();
+});

@@ -2,6 +2,8 @@ import {
   type APIButtonComponent,
   type APIComponentInContainer,
   type APIMessageTopLevelComponent,
+  type APISectionAccessoryComponent,
+  type APIThumbnailComponent,
   ButtonStyle,
   ComponentType,
   type RESTAPIAttachment,
@@ -9,15 +11,18 @@ import {
 import { approvalCard } from '#commands/sentences/cards/approval.ts';
 import { beginning } from '#commands/sentences/format.ts';
 import {
+  type Accessory,
   type Block,
   blocksOf,
   type Card,
   type CardButton,
+  facts,
   type ItemBlock,
   isolated,
   type Line,
   layOut,
   type Part,
+  type Picture,
   progressBar,
   sentenceCard,
   small,
@@ -217,15 +222,15 @@ export const TEXT_LENGTH = 4000;
 const MAX_COMPONENTS = 40;
 /** Components reserved for the container, the clip, and a full row of buttons. */
 const OTHER_COMPONENTS = 8;
-/** Components of a section: itself, its text and its button. */
+/** Components of a section: itself, its text and its button or picture. */
 const SECTION_COMPONENTS = 3;
 /** @see https://discord.com/developers/docs/components/reference#button-button-structure */
 const LABEL_LENGTH = 80;
 
-/** Piece of a message: text, optionally with a button beside it, or a separator. */
+/** Piece of a message: text, optionally with a button or a picture beside it, or a separator. */
 type Piece =
-  | { readonly text: string; readonly button: APIButtonComponent | null }
-  | { readonly text: null; readonly button: null };
+  | { readonly text: string; readonly beside: APISectionAccessoryComponent | null }
+  | { readonly text: null; readonly beside: null };
 
 /** Lays out a card's text as components, in as many messages as it needs. */
 function layOutWords(card: Card, guild: string | null): readonly (readonly APIComponentInContainer[])[] {
@@ -254,8 +259,8 @@ class Page {
   /** Adds a piece. @returns the remainder for the next page; `null` if all of it fits. */
   take(piece: Piece): Piece | null {
     if (piece.text === null) return this.#add(1, 0, { type: ComponentType.Separator }) ? null : piece;
-    const { text, button } = piece;
-    if (button !== null) return this.#section(text, button) ? null : this.#tooLong(piece);
+    const { text, beside } = piece;
+    if (beside !== null) return this.#section(text, beside) ? null : this.#tooLong(piece);
     const last = this.components.at(-1);
     const joint = last?.type === ComponentType.TextDisplay ? `${last.content}\n` : '';
     if (joint === '' && this.#slots === 0) return piece;
@@ -265,7 +270,7 @@ class Page {
     return null;
   }
 
-  #section(text: string, accessory: APIButtonComponent): boolean {
+  #section(text: string, accessory: APISectionAccessoryComponent): boolean {
     const content = [{ type: ComponentType.TextDisplay as const, content: text }];
     return this.#add(SECTION_COMPONENTS, text.length, { type: ComponentType.Section, components: content, accessory });
   }
@@ -295,9 +300,9 @@ class Page {
     return { ...piece, text: piece.text.slice(head.length) };
   }
 
-  /** Drops the button of a section whose text exceeds a whole message. */
+  /** Drops what is beside a section whose text exceeds a whole message. */
   #tooLong(piece: Piece & { readonly text: string }): Piece {
-    return this.components.length === 0 ? { ...piece, button: null } : piece;
+    return this.components.length === 0 ? { ...piece, beside: null } : piece;
   }
 }
 
@@ -314,30 +319,42 @@ function* piecesOf(card: Card, guild: string | null): Generator<Piece> {
     const piece = pieceOf(block, guild);
     if (piece.text !== '') yield piece;
   }
-  if (card.progress !== null) yield { text: codeText(progressBar(card.progress)), button: null };
+  if (card.progress !== null) yield { text: codeText(progressBar(card.progress)), beside: null };
 }
 
 function pieceOf(block: Block, guild: string | null): Piece {
   switch (block.kind) {
     case 'text':
-      return { text: lineText(block.line, guild), button: null };
+      return { text: lineText(block.line, guild), beside: null };
     case 'small':
-      return { text: smallText(block.line, guild), button: null };
+      return { text: smallText(block.line, guild), beside: null };
     case 'heading':
-      return { text: `### ${lineText(block.line.map(unstyled), guild)}`, button: null };
+      return { text: `### ${lineText(block.line.map(unstyled), guild)}`, beside: null };
     case 'item':
       return itemPiece(block, guild);
     case 'divider':
     case 'table':
-      return { text: null, button: null };
+      return { text: null, beside: null };
   }
 }
 
-function itemPiece({ title, small, accessory }: ItemBlock, guild: string | null): Piece {
+/** A section has one accessory: beside a picture, a link to a message is in the small print, and a button stands alone. */
+function itemPiece({ title, small, accessory, picture }: ItemBlock, guild: string | null): Piece {
+  const thumbnail = accessory !== undefined && 'id' in accessory ? null : renderPicture(picture);
+  const button = accessory === undefined || thumbnail !== null ? null : renderAccessory(accessory, guild);
+  const open = accessory === undefined || button !== null || 'id' in accessory ? [] : [[accessory]];
   const bold = lineText(title.map(unstyled), guild);
-  const text = [bold === '' ? '' : `**${bold}**`, smallText(small, guild)].filter((part) => part !== '').join('\n');
-  if (accessory === undefined) return { text, button: null };
-  return { text, button: 'id' in accessory ? renderButton(accessory) : linkButton(accessory, guild) };
+  const texts = [bold === '' ? '' : `**${bold}**`, smallText(facts(small, ...open), guild)];
+  return { text: texts.filter((part) => part !== '').join('\n'), beside: thumbnail ?? button };
+}
+
+function renderPicture(picture: Picture | undefined): APIThumbnailComponent | null {
+  if (picture === undefined || picture.url === null) return null;
+  return { type: ComponentType.Thumbnail, media: { url: picture.url }, description: altText(picture.alt) };
+}
+
+function renderAccessory(accessory: Accessory, guild: string | null): APIButtonComponent {
+  return 'id' in accessory ? renderButton(accessory) : linkButton(accessory, guild);
 }
 
 /** Removes bold, which would end the surrounding bold or heading. */

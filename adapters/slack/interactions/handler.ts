@@ -7,7 +7,7 @@ import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.t
 import { shorten } from '#commands/sentences/format.ts';
 import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, NO_SCRIPT, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
-import type { Card } from '#commands/ui/card.ts';
+import { type Card, withPictures } from '#commands/ui/card.ts';
 import { isOrderForm, parseForm } from '#commands/ui/form-ids.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/index.ts';
@@ -249,7 +249,17 @@ export class InteractionHandler {
     const show = async (card: Card, placement: Placement): Promise<void> => {
       await close();
       const { url: workspaceUrl } = await this.#options.workspaces.of(to.team, to.enterprise);
-      await replies.send(renderCard(card, { workspaceUrl }), placement);
+      await replies.send(renderCard(card, { workspaceUrl }), placement).catch((thrown: unknown) => {
+        // Slack fetches the pictures of a message itself, and refuses one with a picture that it cannot have.
+        if (slackCodeOf(thrown) !== 'invalid_blocks') throw thrown;
+        return replies.send(
+          renderCard(
+            withPictures(card, () => null),
+            { workspaceUrl },
+          ),
+          placement,
+        );
+      });
     };
     return {
       acknowledge,

@@ -51,7 +51,7 @@ export class ReplySender {
       placement === 'in-place'
         ? { ...body, replace_original: true }
         : ({ ...body, response_type: 'ephemeral', replace_original: false, ...inThread } as const);
-    await this.#retrying(() => respond(message)).catch((thrown: unknown) => {
+    await this.#retrying(async () => assertTaken(await respond(message))).catch((thrown: unknown) => {
       // A `response_url` works for 30 minutes and five responses.
       const details = { event: 'slack_response_url_failed', err: asDailiesError(thrown, 'answering') };
       this.#options.logger.debug(details, 'response_url failed; falling back to chat.postEphemeral');
@@ -98,4 +98,14 @@ export class ReplySender {
       }
     }
   }
+}
+
+/** Rejects where Slack refused a message: the status of a `response_url` is 200 all the same. */
+async function assertTaken(response: unknown): Promise<void> {
+  if (!(response instanceof Response)) return;
+  const { ok = true, error } = (await response.json().catch(() => ({}))) as {
+    readonly ok?: boolean;
+    readonly error?: string;
+  };
+  if (!ok) throw new TypeError(`response_url: ${error}`);
 }

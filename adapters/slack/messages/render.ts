@@ -6,6 +6,7 @@ import {
   blocksOf,
   type Card,
   type CardButton,
+  facts,
   type ItemBlock,
   isolated,
   type Line,
@@ -97,20 +98,44 @@ function renderBlock(block: Run, index: number, workspaceUrl: string | null): re
     case 'table':
       return [tableBlock(block)];
     case 'item':
-      return [...titleBlocks(block, index, workspaceUrl), ...contextBlock(block.small, workspaceUrl)];
+      return itemBlocks(block, index, workspaceUrl);
   }
 }
 
-/** Renders an item's title: as rich text, or as plain text if it has a button, which rich text cannot hold. */
-function titleBlocks({ title, accessory }: ItemBlock, index: number, workspaceUrl: string | null): types.KnownBlock[] {
-  const button = accessory === undefined ? null : renderAccessory(accessory, index, workspaceUrl);
-  if (button === null) return richText([title], workspaceUrl, true);
-  // Plain text would show the id of a channel.
+/**
+ * Renders an item: its title as rich text, or as plain text if it has a button or a picture, which rich text cannot hold.
+ * A section has one of them: beside a picture, a link to a message is in the small print, and a button stands alone.
+ */
+function itemBlocks(
+  { title, small, accessory, picture }: ItemBlock,
+  index: number,
+  workspaceUrl: string | null,
+): readonly types.KnownBlock[] {
+  const image = accessory !== undefined && 'id' in accessory ? null : renderPicture(picture);
+  const button = accessory === undefined || image !== null ? null : renderAccessory(accessory, index, workspaceUrl);
+  const open =
+    image === null || workspaceUrl === null || accessory === undefined || 'id' in accessory ? [] : [[accessory]];
+  const beside = image ?? button;
+  const titled: readonly types.KnownBlock[] =
+    beside === null
+      ? richText([title], workspaceUrl, true)
+      : [{ type: 'section', text: plainTitle(title), accessory: beside }];
+  return [...titled, ...contextBlock(facts(small, ...open), workspaceUrl)];
+}
+
+/** Renders a title in plain text, which would show the id of a channel in place of its name. */
+function plainTitle(title: Line): types.PlainTextElement | types.MrkdwnElement {
   const channels = title.map(channelIn);
-  const text = channels.includes(null)
-    ? plain(wordsOf(title), SECTION_LENGTH)
-    : ({ type: 'mrkdwn', text: channels.join(''), verbatim: true } as const);
-  return [{ type: 'section', text, accessory: button }];
+  if (channels.includes(null)) return plain(wordsOf(title), SECTION_LENGTH);
+  return { type: 'mrkdwn', text: channels.join(''), verbatim: true };
+}
+
+/** @see https://docs.slack.dev/reference/block-kit/block-elements/image-element */
+const ALT_LENGTH = 2000;
+
+function renderPicture(picture: ItemBlock['picture']): types.ImageElement | null {
+  if (picture === undefined || picture.url === null) return null;
+  return { type: 'image', image_url: picture.url, alt_text: shorten(withoutDirection(picture.alt), ALT_LENGTH) };
 }
 
 function renderAccessory(

@@ -122,6 +122,8 @@ export interface FakeSlack {
   revokeToken(teamId?: string): void;
   /** Makes a revoked token valid again. */
   restoreToken(teamId?: string): void;
+  /** Refuses messages with pictures from an origin, which Slack cannot fetch. */
+  loseImages(origin: string): void;
   /** Removes scopes from the installation. */
   removeScopes(scopes: readonly string[]): void;
   /** Adds scopes to the installation, as by installing the app again. */
@@ -293,6 +295,7 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     tellUninstalled: (teamId = team.id) => telling.event(teamId, 'app_uninstalled', {}),
     revokeToken: (teamId = team.id) => endToken(world.team(teamId), 'token_revoked'),
     restoreToken: (teamId = team.id) => restoreToken(world.team(teamId)),
+    loseImages: (origin) => void world.unreachable.push(origin),
     removeScopes(scopes) {
       team.scopes = team.scopes.difference(new Set(scopes));
     },

@@ -53,6 +53,8 @@ export class World {
   readonly envelopes: Envelope[] = [];
   readonly calls: RecordedCall[] = [];
   readonly violations: string[] = [];
+  /** Origins of pictures that Slack cannot fetch. */
+  readonly unreachable: string[] = [];
   readonly pings: Ping[] = [];
   /** Every GET of a `url_private`. */
   readonly fetches: { readonly fileId: string; readonly isAllowed: boolean }[] = [];

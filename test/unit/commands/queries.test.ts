@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
+import { blocksOf } from '#commands/ui/card.ts';
 import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -77,6 +78,24 @@ describe('/video list', () => {
     expect(third.prompts).toEqual(['wolf 3', 'wolf 2', 'wolf 1']);
     expect(third.buttons.map(({ label }) => label)).toEqual(['Newer']);
     expect((await page(await house.bot.press(bob(), third.buttons[0]?.id ?? ''))).prompts).toEqual(second.prompts);
+  });
+
+  it('shows the pictures of clips that have one beside their words', async () => {
+    await filled;
+    const pictured = new Map<string, string>();
+    house.posterOf = ({ id, request }) => {
+      if (request.prompt !== 'Fox 23') return null;
+      pictured.set(id, request.prompt);
+      return { clip: id, url: `https://bot.example/media/${id}.jpg` };
+    };
+    const reply = await house.bot.text(ada(), 'list');
+    const items =
+      reply.kind === 'private' ? blocksOf(reply.card).flatMap((one) => (one.kind === 'item' ? [one] : [])) : [];
+    const [clip = ''] = pictured.keys();
+    expect(items.map(({ picture }) => picture)).toEqual([
+      { clip, url: `https://bot.example/media/${clip}.jpg`, alt: 'A frame of “Fox 23”' },
+      ...Array.from({ length: 9 }, () => undefined),
+    ]);
   });
 
   it.each([

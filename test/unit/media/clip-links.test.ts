@@ -1,8 +1,10 @@
 import { pino } from 'pino';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type ClipLinks, createClipLinks, LINK_LIFETIME_MS, SignedLinks } from '#src/media/clip-links.ts';
+import type { Relay } from '#src/media/relay.ts';
+import { createFileFinder } from '#src/media/routes.ts';
 import type { ClipStorage, LinkedFile } from '#src/storage/clip-storage.ts';
-import type { TaskId } from '#src/tasks/task.ts';
+import type { Task, TaskId } from '#src/tasks/task.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { newTask } from '#test/fakes/tasks.ts';
 
@@ -93,4 +95,45 @@ it('name the file and its type', async () => {
   await links.redirectFor(task.id, true);
   expect(linked).toEqual([{ name: expect.stringMatching(/\.mp4$/), contentType: 'video/webm', isDownload: true }]);
   expect(await links.redirectFor('other' as typeof task.id)).toBeNull();
+});
+
+describe('a link to a picture', () => {
+  const removed = { ...task, removal: { atMs: 1 } } as unknown as typeof task;
+
+  it('is signed for the picture alone, for an hour, and without PUBLIC_URL there is none', () => {
+    const poster = linksOf(null, own).forPoster(task);
+    expect(poster?.clip).toBe(task.id);
+    const { searchParams: of } = new URL(poster?.url ?? 'none:');
+    const [expires, signature] = [of.get('expires') ?? '', of.get('signature') ?? ''];
+    expect(own.verify(`${task.id}.jpg`, expires, signature)).toBe('valid');
+    expect(own.verify(task.id, expires, signature)).toBe('forged');
+    expect(Number(expires) * 1_000 - clock.now()).toBeLessThanOrEqual(3_600_000);
+    expect(linksOf(BUCKET, null).forPoster(task)).toEqual({ clip: task.id, url: null });
+  });
+
+  it('is not given before the reveal of a comparison, without a clip, or once that is removed', () => {
+    const given = [blind, newTask({ state: 'failed' }), removed].map((one) => linksOf(null, own).forPoster(one));
+    expect(given).toEqual([null, null, null]);
+  });
+
+  it('leads to nothing once the right to see it has ended, or without a picture', async () => {
+    let current: Task | undefined = task;
+    let taken: string | null = import.meta.filename;
+    const find = createFileFinder({
+      relay: {} as Relay,
+      repository: { get: async () => current },
+      clips: { find: async () => undefined },
+      findCut: async () => undefined,
+      posterOf: async () => taken,
+      logger: pino({ level: 'silent' }),
+    });
+    const id = `${task.id}.jpg`;
+    expect(await find(id)).toMatchObject({ path: import.meta.filename, contentType: 'image/jpeg' });
+    for (const one of [blind, removed, undefined]) {
+      current = one;
+      expect(await find(id)).toBeUndefined();
+    }
+    [current, taken] = [task, null];
+    expect(await find(id)).toBeUndefined();
+  });
 });

@@ -30,8 +30,9 @@ function Block({ block, clip, busy, onJump, onPress }) {
 }
 
 /** Row of a title and small print, with its button at the end. A row that leads to a message is one link as a whole. */
-function Item({ block: { title, small, accessory }, busy, onJump, onPress }) {
+function Item({ block: { title, small, accessory, picture }, busy, onJump, onPress }) {
   const words = html`
+    ${picture !== undefined && html`<img class="item-picture" src=${picture.url} alt=${shownText(picture.alt)} loading="lazy" onError=${hide} />`}
     <span class="item-words">
       <span class="headline" dir="auto"><${Line} line=${title} onJump=${onJump} /></span>
       ${small.length > 0 && html`<span class="small" dir="auto"><${Line} line=${small} onJump=${onJump} /></span>`}
@@ -50,6 +51,11 @@ function Item({ block: { title, small, accessory }, busy, onJump, onPress }) {
       ${accessory !== undefined && html`<${Accessory} accessory=${accessory} busy=${busy} onJump=${onJump} onPress=${onPress} />`}
     </div>
   `;
+}
+
+/** Hides a picture that cannot be had any more. */
+function hide({ currentTarget }) {
+  currentTarget.hidden = true;
 }
 
 function isLink(part) {

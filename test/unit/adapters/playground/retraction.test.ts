@@ -181,3 +181,20 @@ it('replaces what quotes the prompt once that expired, too', async () => {
   expect(await storedIn(house.store)).not.toMatch(/red fox/);
   await house.platform.expire({ ...message, message: 'm-none' }, { kind: 'removed', reason: 'expired' });
 });
+
+it('shows pictures in a list from its own address, and none once the clip is removed', async () => {
+  const poster = { clip: TASK, url: 'https://bot.example/media/secret.jpg?signature=1' };
+  const row = listRow({ task, message, phase: 'done', poster });
+  await reply('ada', privately(layOut([heading('Team clips'), row])));
+  const list = (await house.messages()).find(({ text }) => text.includes('Team clips'));
+  const url = `/playground/posters/${list?.id}/${TASK}`;
+  expect(list?.card.blocks[1]).toMatchObject({ picture: { url, alt: `A frame of “${PROMPT}”` } });
+  expect(JSON.stringify(await house.messages())).not.toContain('signature');
+  const pictureAt = (path: string) => fetch(`${house.url}${path}`).then(async (response) => response.text());
+  expect(await pictureAt(url)).toBe('a picture');
+  // Only what a message shows.
+  expect(await pictureAt(`/playground/posters/${message.message}/${TASK}`)).toBe('');
+  expect(await pictureAt(`/playground/posters/${list?.id}/another`)).toBe('');
+  await retract();
+  expect(await pictureAt(url)).toBe('');
+});

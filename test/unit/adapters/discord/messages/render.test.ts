@@ -12,6 +12,7 @@ import {
 } from '#adapters/discord/messages/render.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { type Card, type Line, layOut } from '#commands/ui/card.ts';
+import type { TaskId } from '#src/tasks/task.ts';
 import { componentsV2 } from '#test/fakes/discord/components.ts';
 import { doneView, taskView } from '#test/fakes/views.ts';
 
@@ -103,6 +104,45 @@ describe('a card', () => {
           },
           { type: 14 },
           { type: 10, content: '• Ada · $1.20' },
+        ],
+      },
+    ]);
+  });
+
+  // @see https://discord.com/developers/docs/components/reference#section: one accessory, a button or a thumbnail
+  it('shows a picture beside an item, with the link to its message in the small print', () => {
+    const picture = {
+      clip: 'task-1' as TaskId,
+      url: 'https://bot.example/media/task-1.jpg?expires=1',
+      alt: '\u202Ea hen',
+    };
+    const row = { kind: 'item', title: ['a hen'], small: ['done'], picture } as const;
+    const open = { message: { channel: '5', message: '6' }, label: 'Open' } as const;
+    const details = { id: 'details:1', label: 'Details', style: 'plain' } as const;
+    const { components } = renderCard(
+      layOut([
+        { ...row, accessory: open },
+        { ...row, accessory: details },
+        { ...row, accessory: open, picture: { ...picture, url: null } },
+        row,
+      ]),
+      { guild: '7' },
+    );
+    componentsV2.parse(components);
+    const url = 'https://discord.com/channels/7/5/6';
+    const thumbnail = { type: 11, media: { url: picture.url }, description: 'a hen' };
+    const section = (content: string, accessory: object) => ({
+      type: 9,
+      components: [{ type: 10, content }],
+      accessory,
+    });
+    expect(components).toMatchObject([
+      {
+        components: [
+          section(`**a hen**\n-# done · [Open](${url})`, thumbnail),
+          section('**a hen**\n-# done', { type: 2, custom_id: 'details:1' }),
+          section('**a hen**\n-# done', { type: 2, style: 5, label: 'Open', url }),
+          section('**a hen**\n-# done', thumbnail),
         ],
       },
     ]);

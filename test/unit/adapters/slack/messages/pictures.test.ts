@@ -1,0 +1,58 @@
+import { afterEach, expect, it } from 'vitest';
+import { renderCard } from '#adapters/slack/messages/render.ts';
+import type { Card } from '#commands/ui/card.ts';
+import { layOut } from '#commands/ui/card.ts';
+import type { TaskId } from '#src/tasks/task.ts';
+import { checkedBlocks } from '#test/fakes/slack/blocks.ts';
+import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
+
+let house: SlackHouse | undefined;
+
+afterEach(async () => {
+  await house?.remove();
+  expect(house?.slack.violations ?? []).toEqual([]);
+  house = undefined;
+});
+
+const url = 'https://bot.example/media/task-1.jpg?expires=1&signature=x';
+const picture = { clip: 'task-1' as TaskId, url, alt: '\u202Ea frame of a hen' };
+const open = { message: { channel: 'C1', message: '1.2' }, label: 'Open' } as const;
+const row = { kind: 'item', title: [{ untrusted: 'a hen' }], small: ['done'] } as const;
+const list = (count: number): Card =>
+  layOut(Array.from({ length: count }, () => ({ ...row, picture, accessory: open })));
+
+// @see https://docs.slack.dev/reference/block-kit/blocks/section-block: one accessory
+it('stand beside an item, with the link to its message in the small print; a button stands alone', () => {
+  const details = { id: 'details:1', label: 'Details', style: 'plain' } as const;
+  const card = layOut([
+    { ...row, picture, accessory: open },
+    { ...row, picture, accessory: details },
+    { ...row, picture: { ...picture, url: null }, accessory: open },
+  ]);
+  const { blocks } = renderCard(card, { workspaceUrl: 'https://acme.slack.com/' });
+  checkedBlocks(blocks, 'a list');
+  const link = 'https://acme.slack.com/archives/C1/p12';
+  expect(blocks).toMatchObject([
+    { type: 'section', accessory: { type: 'image', image_url: url, alt_text: 'a frame of a hen' } },
+    { type: 'context' },
+    { type: 'section', accessory: { type: 'button', action_id: 'details:1' } },
+    { type: 'context' },
+    { type: 'section', accessory: { type: 'button', url: link } },
+    { type: 'context' },
+  ]);
+  expect(JSON.stringify(blocks[1])).toContain(link);
+});
+
+it.each([true, false])('are left out where Slack cannot fetch them (unreachable: %s)', async (isUnreachable) => {
+  house = await SlackHouse.start();
+  const { slack, bot } = house;
+  if (isUnreachable) slack.loseImages('https://bot.example');
+  bot.reply = { kind: 'private', card: list(10) };
+  slack.people.slash('/video list');
+  const shown = () => house?.whispers(slack.users.alice, slack.channels.general) ?? [];
+  await slack.until(() => shown().length > 0, 'the list');
+  expect(shown()).toHaveLength(1);
+  const [message] = shown();
+  expect(plainOf(message ?? { text: '', blocks: [] }).match(/a hen/g)?.length).toBeGreaterThanOrEqual(10);
+  expect(JSON.stringify(message?.blocks).match(/image_url/g)?.length ?? 0).toBe(isUnreachable ? 0 : 10);
+});
