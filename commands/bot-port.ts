@@ -256,6 +256,8 @@ export interface Bot {
   text(caller: Caller, text: string, addressing?: Addressing, files?: GivenOptions): Promise<Reply>;
   /** Returns the form of a new clip; with a script, that of a storyboard with its lines. */
   form(caller: Caller, script?: string): Promise<Reply>;
+  /** Returns the cards of a person's home page, for platforms that have one. */
+  home(caller: Caller): Promise<readonly Card[]>;
   /** Handles a button press, by the button's id. */
   press(caller: Caller, button: string): Promise<Reply>;
   /** Handles a reaction to a message. `null` for another bot's message or an emoji other than 🔁 and ❌: no response. */

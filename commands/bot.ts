@@ -5,6 +5,7 @@ import { taskIdOf } from '#src/pipeline/index.ts';
 import { isContentRemoved } from '#src/tasks/index.ts';
 import type { Bot, Caller, Reply } from './bot-port.ts';
 import { runCommand, runText } from './dispatch.ts';
+import { homeCards } from './home.ts';
 import { createForm, storyboardForm, submitForm } from './input/forms.ts';
 import { permittedCommands } from './input/permitted-commands.ts';
 import { type BotPorts, isOperator, mayRun, refused } from './input/subcommand.ts';
@@ -50,6 +51,7 @@ export function createBot(ports: BotPorts, urgently: Bot['urgently'] = (work) =>
       const own = await withDefaults(ports, caller);
       return script === undefined ? createForm(own.catalog()) : storyboardForm(own, null, { script });
     },
+    home: (caller) => homeCards(ports, known(caller)),
     press: (by, button) => handle(by, (own, caller) => pressButton(own, caller, button)),
     react: (by, message, emoji) => handle(by, (own, caller) => react(own, caller, message, emoji)),
     submit: (by, form, values) =>

@@ -22,7 +22,7 @@ import { unknownPerson } from './sentences/refusals.ts';
 import { promptPart } from './sentences/removal.ts';
 import { phaseWord } from './sentences/state-words.ts';
 import { button, type PageOf, pageButtons, shortId } from './ui/buttons.ts';
-import { type Block, type CardButton, facts, heading, item, type Line, layOut, small } from './ui/card.ts';
+import { type CardButton, facts, heading, type ItemBlock, item, type Line, layOut, small } from './ui/card.ts';
 
 const PAGE_LENGTH = 10;
 /** Longest search in UTF-16 units, which has to fit into the button id of a page. */
@@ -106,10 +106,12 @@ export function listedOf(
       const place = areBoards ? placeOf(task) : undefined;
       if (place?.kind === 'storyboard') {
         const board = await chat.setView(place);
-        return { task, board, message: await chat.messageOf(board.id), phase: board.phase };
+        const isCancellable = board.buttons.includes('cancel');
+        return { task, board, message: await chat.messageOf(board.id), phase: board.phase, isCancellable };
       }
-      const [message, { phase }] = await Promise.all([chat.messageOf(task.id), chat.view(task)]);
-      return { task: titled(catalog(), task), message, phase, poster: posterOf(task) };
+      const [message, { phase, buttons }] = await Promise.all([chat.messageOf(task.id), chat.view(task)]);
+      const isCancellable = buttons.includes('cancel');
+      return { task: titled(catalog(), task), message, phase, isCancellable, poster: posterOf(task) };
     }),
   );
 }
@@ -151,18 +153,25 @@ export interface Listed {
   readonly task: Task;
   readonly message: MessageRef | undefined;
   readonly phase: Phase;
+  /** It can still be cancelled. */
+  readonly isCancellable: boolean;
   /** Board of the storyboard that it stands for, whose message it is then. Absent: the task itself. */
   readonly board?: SetView;
   readonly poster?: ReturnType<BotPorts['posterOf']>;
 }
 
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
-export function listRow({ task, message, phase, board, poster = null }: Listed): Block {
+export function listRow(listed: Listed): ItemBlock {
+  return rowOf(listed, phaseWord(listed.phase, listed.task));
+}
+
+/** As {@link listRow}, with the state of the clip in other words. */
+export function rowOf({ task, message, board, poster = null }: Listed, state: string): ItemBlock {
   if (board !== undefined) return boardRow(board, message);
   const { request, price, origin, version } = task;
   const isHidden = isBlind(task);
   const small = facts(
-    phaseWord(phase, task),
+    state,
     [{ timeMs: task.createdAtMs }],
     !isHidden && [{ untrusted: request.model }],
     ...placeWords(task),
@@ -182,7 +191,7 @@ function detailsButton(task: TaskId): CardButton {
 }
 
 /** Renders a storyboard in a list; its **Details** lead to its shots, and post its board anew. */
-function boardRow(view: SetView, message: MessageRef | undefined): Block {
+function boardRow(view: SetView, message: MessageRef | undefined): ItemBlock {
   const { task } = view.first;
   const small = facts(
     shotsReady(view),

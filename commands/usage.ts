@@ -162,7 +162,7 @@ async function showUsage(
 }
 
 /** Returns what is used of each currency's limit, by the sums; nothing for a currency with neither. */
-async function usedOfLimits(
+export async function usedOfLimits(
   ports: BotPorts,
   caller: Caller,
   { month, who, hasPace }: { readonly month: string; readonly who: Person | null; readonly hasPace: boolean },
@@ -223,7 +223,7 @@ async function nameOf(ports: BotPorts, caller: Caller, key: SpendKey, { id, name
 }
 
 /** Spend of the shown scope in one currency, by its sums, with its limit and pace. */
-interface UsedOfLimit {
+export interface UsedOfLimit {
   readonly spend: Spend;
   /** Hard limit; absent where there is none in this currency. */
   readonly limit?: Micros;

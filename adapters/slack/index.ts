@@ -156,12 +156,20 @@ export class Slack implements Adapter {
     const isBelow = origin.address['below'] !== undefined;
     const originalThread = root === undefined || (root === replyTo && !isBelow) ? null : root;
     const body = await this.#bodyOf(view, origin, null);
-    return this.#messages.postOnce(`task:${task}`, { to, channel, thread: thread ?? originalThread, body });
+    const message = await this.#messages.postOnce(`task:${task}`, {
+      to,
+      channel,
+      thread: thread ?? originalThread,
+      body,
+    });
+    this.#incoming?.home.changed(to, origin.user.id);
+    return message;
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
     const to = teamOf(origin);
     if (view.kind === 'approval') this.#incoming?.home.changed(to);
+    else if (urgency === 'final') this.#incoming?.home.changed(to, origin.user.id);
     const body = await this.#bodyOf(view, origin, message);
     try {
       await this.#messages.update(to, message, body, urgency);

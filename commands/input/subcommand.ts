@@ -74,7 +74,7 @@ export interface BotPorts {
   readonly reviews: Pick<Reviews, 'decide' | 'newer'>;
   /** Persons who administer every team of their platform. */
   readonly admins: readonly Admin[];
-  readonly gallery: Pick<Gallery, 'linkFor'>;
+  readonly gallery: Pick<Gallery, 'linkFor' | 'isOn'>;
   /** Returns the current catalog, which may be reloaded while the bot runs. */
   readonly catalog: () => Catalog;
   /** Signs an expiring address of the bot's own anew; returns any other address unchanged. */

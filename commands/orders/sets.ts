@@ -35,7 +35,7 @@ import { type Card, seeItHere, textCard } from '../ui/card.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
 import { placedReply, placeOrder } from './place-order.ts';
 import { nextTake, replyToHere, takeReply } from './takes.ts';
-import { decide } from './task-actions.ts';
+import { callerAt, decide } from './task-actions.ts';
 import { orderPrice } from './what-fits.ts';
 
 /** Returns the tasks of a set by the id of its card, if the caller may see them; empty for any other id. */
@@ -157,7 +157,7 @@ export async function reactToSet(
 async function cancelSet(ports: BotPorts, caller: Caller, tasks: readonly Task[]): Promise<Reply> {
   const [first] = tasks;
   if (first === undefined) return refused(UNKNOWN_BUTTON);
-  const refusal = await mayNotDecideOn(ports, caller, first.origin);
+  const refusal = await mayNotDecideOn(ports, await callerAt(ports, caller, first.origin), first.origin);
   if (refusal !== null) return refused(refusal);
   if (first.state === 'requested') return withdrawSet(ports, caller, tasks);
   const done = await Promise.all(tasks.map(({ id }) => ports.tasks.cancel(id, caller.user)));

@@ -4,6 +4,7 @@ import { isBlind, isContentRemoved, type Task } from '#src/tasks/index.ts';
 import { checkRetry, draftOfRequest, modelFingerprint, requestAt } from '#src/videos/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
 import { orderBlindRetry } from '../comparisons/remake.ts';
+import { rightsIn } from '../input/member-rights.ts';
 import { type BotPorts, privately, refused } from '../input/subcommand.ts';
 import { forbiddenReply, mayNotDecideOn } from '../policy/rules-here.ts';
 import { decidedLine } from '../sentences/cards/approval.ts';
@@ -113,9 +114,20 @@ function tooLateToCancel({ state }: Task): string {
   }
 }
 
+/**
+ * Returns the caller as they are in the channel of a task: someone who manages it may cancel its clips from elsewhere, such
+ * as a home page.
+ */
+export async function callerAt(ports: BotPorts, caller: Caller, { channel, user }: Task['origin']): Promise<Caller> {
+  if (channel === caller.channel || user.id === caller.user.id) return caller;
+  return { ...caller, channel, mayManage: (await rightsIn(ports, caller, channel)).manage };
+}
+
 /** Cancels a task and reports the actual outcome, including a possible charge. */
-export function cancelTask(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
-  return decide(ports, caller, task, 'cancel', () => ports.tasks.cancel(task.id, caller.user));
+export async function cancelTask(ports: BotPorts, caller: Caller, task: Task): Promise<Reply> {
+  return decide(ports, await callerAt(ports, caller, task.origin), task, 'cancel', () =>
+    ports.tasks.cancel(task.id, caller.user),
+  );
 }
 
 /**

@@ -10,16 +10,6 @@ export const FORM_WORDS = {
   deny: { title: 'Deny this request', submit: 'Deny', field: 'Reason, for the requester' },
 } as const;
 
-/** Texts of a user's home page; its sections have the headings of the cards that they show. */
-export const HOME_WORDS = {
-  start:
-    'Type /video and what the clip should show; private channels need an /invite first. /video help shows the rest.',
-  where: 'Models and Usage are shown in your messages with me.',
-  create: 'New clip',
-  models: 'Models',
-  usage: 'Usage',
-} as const;
-
 export const PROMPT_EXAMPLE = 'a red fox running through snow, cinematic';
 
 /** Names of what is done with a message or, by `clips`, with a person. At most 32 characters each. */

@@ -34,6 +34,8 @@ export interface CardButton {
   /** At most 80 characters. */
   readonly label: string;
   readonly style: 'primary' | 'plain' | 'danger';
+  /** Read out by screen readers in place of the label, where the platform can; at most 75 characters. Default: the label. */
+  readonly spoken?: string;
 }
 
 /** Control at the end of an item: a button, or a link to a message. */

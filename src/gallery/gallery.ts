@@ -28,6 +28,8 @@ interface GalleryLink {
 
 /** The gallery: a web page with the clips that a person may see. */
 export interface Gallery {
+  /** Returns whether the server has an address for its links. */
+  isOn(): boolean;
   /**
    * Creates a link for a person; `null` where the server has no address that leads to it from outside.
    * @throws `store_unavailable`
@@ -62,6 +64,7 @@ export function createGallery(deps: GalleryDeps): Gallery {
   const publicUrl = config.links === undefined ? null : new URL(config.links.publicUrl);
   const served = servedBy(deps);
   return {
+    isOn: () => baseUrlOf(config, http) !== null,
     async linkFor({ address, ...opener }) {
       const base = baseUrlOf(config, http);
       if (base === null) return null;

@@ -190,6 +190,7 @@ export class BotHouse implements BotPorts {
   /** Links to the gallery that were created; `null` once it has no address. */
   galleryLinks: Opener[] | null = [];
   readonly gallery: BotPorts['gallery'] = {
+    isOn: () => this.galleryLinks !== null,
     linkFor: async (opener) => {
       this.galleryLinks?.push(opener);
       if (this.galleryLinks === null) return null;

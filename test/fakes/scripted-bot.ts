@@ -1,11 +1,12 @@
 import type { Addressing, Bot, Caller, GivenOptions, Reply, Suggestion } from '#commands/bot-port.ts';
 import { declarations } from '#commands/registry.ts';
+import type { Card } from '#commands/ui/card.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 
 /** A call that an adapter made to the bot. */
 export interface Heard {
-  readonly kind: 'command' | 'text' | 'form' | 'press' | 'react' | 'submit';
+  readonly kind: 'command' | 'text' | 'form' | 'home' | 'press' | 'react' | 'submit';
   readonly caller: Caller;
   readonly what: unknown;
   /** Addressing of a text. */
@@ -26,6 +27,8 @@ export class ScriptedBot implements Bot {
   onShow: (task: TaskId) => Promise<MessageRef> = () => Promise.reject(new TypeError('nothing is to be shown'));
   /** Default: none, so that a platform falls back to the catalog of all. */
   catalogFor: Bot['catalogFor'] = () => Promise.reject(new TypeError('no catalog of a person'));
+  /** Cards of every home page. */
+  homeCards: readonly Card[] = [{ lines: [['Home']], progress: null, buttons: [] }];
   /** Delays every reply until it resolves. */
   gate: Promise<void> = Promise.resolve();
 
@@ -47,6 +50,11 @@ export class ScriptedBot implements Bot {
 
   form(caller: Caller, script?: string): Promise<Reply> {
     return this.#answer({ kind: 'form', caller, what: script ?? null });
+  }
+
+  async home(caller: Caller): Promise<readonly Card[]> {
+    this.heard.push({ kind: 'home', caller, what: null });
+    return this.homeCards;
   }
 
   press(caller: Caller, button: string): Promise<Reply> {

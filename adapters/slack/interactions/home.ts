@@ -1,14 +1,14 @@
+import { hash } from 'node:crypto';
 import type { types } from '@slack/bolt';
 import type { Bot, Caller } from '#commands/bot-port.ts';
-import { HOME_WORDS } from '#commands/sentences/forms.ts';
-import { buttonsOf, type Card, type CardButton, textCard } from '#commands/ui/card.ts';
+import { EMPTY_HOME } from '#commands/home.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Broadcast } from '#src/engine/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
-import { layout, plain, renderCard } from '../messages/render.ts';
+import { plain, renderCard } from '../messages/render.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
 import type { Admission } from './admission.ts';
 
@@ -27,12 +27,16 @@ interface ShownTab {
   readonly to: TeamRef;
   readonly caller: Caller;
   readonly atMs: number;
+  /** Hash of what it shows; `null`: not known. */
+  content: string | null;
 }
 
-/** Topic on which replicas learn of changes in a workspace: of requests, of removed clips. */
+/** Topic on which replicas learn of changes: `T1` of a workspace, `T1:U1` of the clips of a user. */
 const TOPIC = 'slack-home';
 /** Delay of an update after its cause: one decision changes several notices. */
 const UPDATE_AFTER_MS = 500;
+/** Delay of the update of all tabs after a clip of one user: the budget of the team, what others may cancel. */
+const OTHERS_AFTER_MS = 60_000;
 /** Age from which on a tab is taken for closed; Slack reports each time that one is opened. */
 const OPEN_MS = 8 * 3_600_000;
 const MAX_SHOWN = 500;
@@ -42,36 +46,26 @@ const SECTION_LENGTH = 3000;
 /** @see https://docs.slack.dev/reference/views/home-tab-views */
 const MOST_BLOCKS = 100;
 
-/** Commands of the tab's buttons by button id, as typed after `/video`. */
-export const HOME_COMMANDS: ReadonlyMap<string, string> = new Map([
-  ['home:create', ''],
-  ['home:models', 'models'],
-  ['home:usage', 'usage'],
-]);
-const BUTTONS: readonly CardButton[] = [
-  { id: 'home:create', label: HOME_WORDS.create, style: 'primary' },
-  { id: 'home:models', label: HOME_WORDS.models, style: 'plain' },
-  { id: 'home:usage', label: HOME_WORDS.usage, style: 'plain' },
-];
-const HEAD: Card = { ...textCard([HOME_WORDS.start], [HOME_WORDS.where]), buttons: BUTTONS };
-
-/** A user's Home tab: requests for approval, clips in progress, latest clips, this month's spending. */
+/** Users' Home tabs. */
 export class Home {
   readonly #options: HomeOptions;
   /** By workspace and user. */
   readonly #shown = new BoundedMap<string, ShownTab>(MAX_SHOWN);
-  /** Planned updates, by workspace. */
+  /** Planned updates, by what they are of: a workspace, or one of its users. */
   readonly #planned = new Map<string, () => void>();
   readonly #unsubscribe: () => void;
 
   constructor(options: HomeOptions) {
     this.#options = options;
-    this.#unsubscribe = options.broadcast.subscribe(TOPIC, (team) => this.#plan(team));
+    this.#unsubscribe = options.broadcast.subscribe(TOPIC, (changed) => this.#planFor(changed));
   }
 
-  /** Publishes the tabs of a workspace again on every replica, soon: a request was made or decided on, or a clip removed. */
-  changed({ team }: Pick<TeamRef, 'team'>): void {
-    this.#options.broadcast.publish(TOPIC, team);
+  /**
+   * Publishes the tabs of a workspace that show something else now, on every replica: soon, or with a user, whose clip was
+   * ordered or has ended, that user's soon and the others' later.
+   */
+  changed({ team }: Pick<TeamRef, 'team'>, user: string | null = null): void {
+    this.#options.broadcast.publish(TOPIC, user === null ? team : `${team}:${user}`);
   }
 
   stop(): void {
@@ -85,45 +79,57 @@ export class Home {
     const atMs = this.#options.clock.monotonic();
     // Later updates answer no interaction.
     const { acknowledged: _acknowledged, ...user } = caller;
-    this.#shown.set(`${to.team}:${caller.user.id}`, { to, caller: user, atMs });
-    await this.#showNow(to, caller);
+    const tab: ShownTab = { to, caller: user, atMs, content: null };
+    this.#shown.set(`${to.team}:${caller.user.id}`, tab);
+    await this.#showNow(tab, caller);
   }
 
-  #plan(team: string): void {
-    if (this.#planned.has(team)) return;
+  #planFor(changed: string): void {
+    const [team = '', user] = changed.split(':');
+    const isOfTeam = (key: string): boolean => key.startsWith(`${team}:`);
+    this.#plan(changed, UPDATE_AFTER_MS, user === undefined ? isOfTeam : (key) => key === changed);
+    if (user !== undefined) this.#plan(`${team}:`, OTHERS_AFTER_MS, isOfTeam);
+  }
+
+  /** Plans an update of the tabs of some keys, unless there are none, or it is planned. */
+  #plan(name: string, afterMs: number, isOf: (key: string) => boolean): void {
+    if (this.#planned.has(name) || !this.#shown.keys().some(isOf)) return;
     const update = async (): Promise<void> => {
-      this.#planned.delete(team);
-      for (const [key, tab] of this.#shown) if (tab.to.team === team) await this.#update(key, tab);
+      this.#planned.delete(name);
+      for (const [key, tab] of this.#shown) if (isOf(key)) await this.#update(key, tab);
     };
     this.#planned.set(
-      team,
-      this.#options.clock.after(UPDATE_AFTER_MS, () => void update()),
+      name,
+      this.#options.clock.after(afterMs, () => void update()),
     );
   }
 
   /** Publishes a tab again with the user's present rights, unless it is taken for closed. Never rejects. */
-  async #update(key: string, { to, caller, atMs }: ShownTab): Promise<void> {
+  async #update(key: string, tab: ShownTab): Promise<void> {
+    const { to, caller, atMs } = tab;
     const { clock, logger, admission } = this.#options;
     try {
       const { refusal, isExternal, mayAdminister } = await admission(to, caller.user.id);
       const isClosed = clock.monotonic() - atMs >= OPEN_MS;
-      if (isClosed || refusal !== null) this.#shown.delete(key);
-      else await this.#showNow(to, { ...caller, isExternal, mayAdminister });
+      if (isClosed || refusal !== null) return void this.#shown.delete(key);
+      await this.#showNow(tab, { ...caller, isExternal, mayAdminister });
     } catch (thrown) {
       logger.warn({ event: 'slack_home_failed', err: thrown }, 'failed to update a home tab');
     }
   }
 
-  async #showNow(to: TeamRef, caller: Caller): Promise<void> {
+  /** Publishes a tab, unless it shows the same already. */
+  async #showNow(tab: ShownTab, caller: Caller): Promise<void> {
+    const { to } = tab;
     const { url } = await this.#options.workspaces.of(to.team, to.enterprise);
-    const sections = await Promise.all([
-      this.#requests(caller, url),
-      this.#section(caller, 'status', {}, url),
-      this.#section(caller, 'list', { who: ['me'] }, url),
-      this.#section(caller, 'usage', { who: ['me'] }, url),
-    ]);
-    const blocks = [...renderCard(HEAD, { workspaceUrl: null }).blocks, ...sections.flat()].slice(0, MOST_BLOCKS);
-    await this.#publish(to, caller.user.id, blocks);
+    const cards = await this.#options.bot.home(caller);
+    const parts = cards.map((card) => renderCard(card, { workspaceUrl: url }).blocks);
+    const blocks = parts.flatMap((part, at): types.KnownBlock[] => (at === 0 ? part : [{ type: 'divider' }, ...part]));
+    const shown = blocks.slice(0, MOST_BLOCKS);
+    const content = hash('sha256', JSON.stringify(shown));
+    if (content === tab.content) return;
+    await this.#publish(to, caller.user.id, shown);
+    tab.content = content;
   }
 
   /** Publishes a Home tab that only has a sentence, such as a refusal. */
@@ -135,7 +141,7 @@ export class Home {
   async forget(to: TeamRef, user: string): Promise<void> {
     this.#shown.delete(`${to.team}:${user}`);
     try {
-      await this.#publish(to, user, renderCard(HEAD, { workspaceUrl: null }).blocks);
+      await this.#publish(to, user, renderCard(EMPTY_HOME, { workspaceUrl: null }).blocks);
     } catch (thrown) {
       const err = asDailiesError(thrown, 'clearing a home tab');
       if (err.retryable) throw err;
@@ -147,27 +153,5 @@ export class Home {
     await this.#options.clients.answer(to, 'showing the home tab', (client) =>
       client.views.publish({ user_id: user, view: { type: 'home', blocks } }),
     );
-  }
-
-  /**
-   * Renders the requests that wait for the user, with the buttons of the decision, and the user's own; nothing while
-   * none of them waits.
-   */
-  async #requests(caller: Caller, workspaceUrl: string | null): Promise<readonly types.KnownBlock[]> {
-    const reply = await this.#options.bot.command(caller, 'approvals', {});
-    if (reply.kind !== 'private' || buttonsOf(reply.card).length === 0) return [];
-    return [{ type: 'divider' }, ...renderCard(reply.card, { workspaceUrl }).blocks];
-  }
-
-  /** Renders a command's reply as a section; without its buttons, since there is no message to page through. */
-  async #section(
-    caller: Caller,
-    command: string,
-    given: Readonly<Record<string, readonly string[]>>,
-    workspaceUrl: string | null,
-  ): Promise<readonly types.KnownBlock[]> {
-    const reply = await this.#options.bot.command(caller, command, given);
-    if (reply.kind !== 'private') return [];
-    return [{ type: 'divider' }, ...layout(reply.card, workspaceUrl)];
   }
 }

@@ -1,5 +1,6 @@
 import { type App, AuthorizationError, type BlockAction, type Context, type RespondFn } from '@slack/bolt';
 import type { Caller } from '#commands/bot-port.ts';
+import { HOME_COMMANDS } from '#commands/home.ts';
 import { actionOf, isAnsweredInPlace, reactionAction } from '#commands/ui/buttons.ts';
 import { parseForm } from '#commands/ui/form-ids.ts';
 import { asDailiesError } from '#src/errors.ts';
@@ -14,7 +15,7 @@ import type { Profiles } from '../web-api/profiles.ts';
 import { imageIn, type MessageLike, type SlackFile } from './attachments.ts';
 import { type MessageEvent, readAddressedMessage, typedText } from './command-text.ts';
 import type { Interaction, InteractionHandler } from './handler.ts';
-import { HOME_COMMANDS, type Home } from './home.ts';
+import type { Home } from './home.ts';
 import { FORM_CALLBACK, readChoice, readFilledIn, readMetadata } from './modals.ts';
 import { PRICED_FIELDS } from './order-modal.ts';
 import { ReplySender, type ReplySenderOptions, type ResponseContext } from './reply-sender.ts';

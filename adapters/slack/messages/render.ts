@@ -190,9 +190,10 @@ function renderRow(buttons: readonly CardButton[]): types.ActionsBlock {
   return { type: 'actions', elements: buttons.map(renderButton) };
 }
 
-function renderButton({ id, label, style }: CardButton): types.Button {
+function renderButton({ id, label, style, spoken }: CardButton): types.Button {
   const text = plain(withoutDirection(label), BUTTON_LENGTH);
-  const button = { type: 'button', action_id: id, value: id, text } as const;
+  const accessible = spoken === undefined ? {} : { accessibility_label: spoken };
+  const button = { type: 'button', action_id: id, value: id, text, ...accessible } as const;
   return style === 'plain' ? button : { ...button, style };
 }
 

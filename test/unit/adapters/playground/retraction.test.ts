@@ -61,7 +61,7 @@ const reply = async (user: string, answer: Reply, text = '/video list'): Promise
 };
 const privately = (card: Card): Reply => ({ kind: 'private', card });
 const listOf = (one: Task): Reply =>
-  privately(layOut([heading('Team clips'), listRow({ task: one, message, phase: 'done' })]));
+  privately(layOut([heading('Team clips'), listRow({ task: one, message, phase: 'done', isCancellable: false })]));
 const offer = (prompt: string): Reply =>
   privately(
     offerCard({

@@ -2,12 +2,12 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createForm } from '#commands/input/forms.ts';
 import { approvalButtons } from '#commands/sentences/cards/approval.ts';
 import { NOT_BEGUN } from '#commands/sentences/errors.ts';
-import { type Block, layOut } from '#commands/ui/card.ts';
+import { type Card, heading, item, layOut, textCard } from '#commands/ui/card.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
-import type { FakeSlack } from '#test/fakes/slack/index.ts';
+import type { FakeSlack, View } from '#test/fakes/slack/index.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 import { approvalNotice, taskView } from '#test/fakes/views.ts';
 
@@ -147,103 +147,119 @@ describe('HTTP mode', () => {
 });
 
 describe('the home tab', () => {
-  it('shows clips in progress, latest clips and the month’s spending', async () => {
+  const home = () => slack.forms.home(slack.users.alice);
+  const text = (user = slack.users.alice) => JSON.stringify(slack.forms.home(user)?.blocks ?? []);
+  const opened = async (...cards: readonly Card[]) => {
     house = await SlackHouse.start();
     slack = house.slack;
+    house.bot.homeCards = cards;
     slack.people.openHome();
-    await slack.until(() => slack.forms.home(slack.users.alice) !== null, 'a home tab');
-    const text = JSON.stringify(slack.forms.home(slack.users.alice)?.blocks);
-    // One section per command, with its card’s own heading and no second one.
-    expect(text.match(/"type":"divider"/g)).toHaveLength(3);
-    expect(text).not.toContain('"header"');
-    expect(house.bot.heard.map(({ what }) => what)).toEqual([
-      { name: 'approvals', given: {} },
-      { name: 'status', given: {} },
-      { name: 'list', given: { who: ['me'] } },
-      { name: 'usage', given: { who: ['me'] } },
-    ]);
-  });
-
-  it('shows first what waits for the user’s approval, and no longer after the decision', async () => {
-    house = await SlackHouse.start();
-    slack = house.slack;
-    const task = { id: 'task-1' as TaskId, price: { amount: '0.40', currency: 'USD' } };
-    const heading: Block = { kind: 'heading', line: ['Waiting for you'] };
-    const card = layOut([heading], { buttons: approvalButtons(task.id, task.price) });
-    house.bot.reply = { kind: 'private', card };
-    slack.people.openHome();
-    const home = () => slack.forms.home(slack.users.alice);
-    const text = () => JSON.stringify(home()?.blocks ?? []);
     await slack.until(() => home() !== null, 'a home tab');
-    expect(text().indexOf('Waiting for you')).toBeGreaterThan(text().indexOf('New clip'));
-    // Only this section has buttons; the others are those of commands.
-    expect(text().match(/Approve · \$0\.40/gu)).toHaveLength(1);
+    return home() as View;
+  };
+  const task = { id: 'task-1' as TaskId, price: { amount: '0.40', currency: 'USD' } };
+  const waiting = layOut([heading('Waiting for you')], { buttons: approvalButtons(task.id, task.price) });
 
-    const view = home();
-    if (view === null) throw new TypeError('no home tab');
-    house.bot.heard.length = 0;
-    house.bot.reply = privately('Approved for $0.40.');
-    const button = `approve:${task.id}:0.40USD`;
-    slack.forms.press(view, button);
-    const direct = slack.dm(slack.users.alice);
-    await slack.until(
-      () => slack.messages(direct).some((message) => plainOf(message).includes('Approved for $0.40.')),
-      'an answer',
-    );
-    expect(house.bot.heard[0]).toMatchObject({ kind: 'press', what: button, caller: { channel: direct } });
-    await slack.until(() => !text().includes('Waiting for you'), 'a home tab without the request');
+  it('shows the cards of the home page, each with its buttons', async () => {
+    const cancel = { id: 'cancel:task-1', label: 'Cancel', style: 'plain' } as const;
+    const bar = { id: 'home:usage', label: '█░ 60 %', style: 'plain', spoken: 'You: 60 % used. Usage' } as const;
+    const running = layOut([heading('In progress'), item(['a red fox'], ['in progress'], cancel)]);
+    const { blocks } = await opened(waiting, running, layOut([item(['You'], ['$3.00 of $5.00 used'], bar)]));
+    expect(blocks.map(({ type }) => type)).toEqual([
+      'header',
+      'actions',
+      'divider',
+      'header',
+      'section',
+      'context',
+      'divider',
+      'section',
+      'context',
+    ]);
+    expect(blocks[4]?.accessory).toMatchObject({ action_id: cancel.id, text: { text: 'Cancel' } });
+    // Read out once, in place of the blocks of the bar.
+    expect(blocks[7]?.accessory).toMatchObject({
+      text: { text: '█░ 60 %' },
+      accessibility_label: 'You: 60 % used. Usage',
+    });
+    expect(slack.violations).toEqual([]);
   });
+
+  it.each([`approve:${task.id}:0.40USD`, 'cancel:task-1'])(
+    'answers a press of %s by direct message, and shows what is left then',
+    async (button) => {
+      const cancel = { id: 'cancel:task-1', label: 'Cancel', style: 'plain' } as const;
+      const view = await opened({ ...waiting, buttons: [...waiting.buttons, cancel] });
+      house.bot.heard.length = 0;
+      house.bot.reply = privately('Approved for $0.40.');
+      house.bot.homeCards = [textCard(['Nothing is waiting.'])];
+      slack.forms.press(view, button);
+      const direct = slack.dm(slack.users.alice);
+      await slack.until(
+        () => slack.messages(direct).some((message) => plainOf(message).includes('Approved for $0.40.')),
+        'an answer',
+      );
+      expect(house.bot.heard[0]).toMatchObject({ kind: 'press', what: button, caller: { channel: direct } });
+      await slack.until(() => !text().includes('Waiting for you'), 'a home tab without the request');
+    },
+  );
 
   it('is published again for everyone whom it was shown, after each request and decision', async () => {
-    house = await SlackHouse.start();
-    slack = house.slack;
+    await opened(textCard(['Nothing is waiting.']));
     const { alice, bob, carol } = slack.users;
-    const text = (user: string) => JSON.stringify(slack.forms.home(user)?.blocks ?? []);
-    const waiting = layOut([{ kind: 'heading', line: ['Waiting for you'] }], {
-      buttons: approvalButtons('task-1' as TaskId, { amount: '4.00', currency: 'USD' }),
-    });
     const place = { team: slack.team.id, channel: slack.channels.general, address: {} };
     const origin = { ...place, platform: 'slack', interaction: 'i', user: { id: carol, name: 'Carol' } };
-    house.bot.reply = privately('Nothing is waiting.');
-    for (const user of [alice, bob]) slack.people.openHome({ user });
-    for (const user of [alice, bob]) await slack.until(() => slack.forms.home(user) !== null, 'a home tab');
+    slack.people.openHome({ user: bob });
+    await slack.until(() => slack.forms.home(bob) !== null, 'a home tab');
 
-    house.bot.reply = { kind: 'private', card: waiting };
+    house.bot.homeCards = [waiting];
     const view = approvalNotice();
     const notice = await house.platform.notify({ key: 'ask:1', place, replyTo: null, mention: null, view });
     for (const user of [alice, bob]) await slack.until(() => text(user).includes('Waiting for you'), 'the request');
 
-    house.bot.reply = privately('Nothing is waiting.');
+    house.bot.homeCards = [textCard(['Nothing is waiting.'])];
     const declined = { how: 'denied', by: { id: carol, name: 'Carol' }, atMs: 1 } as const;
     await house.platform.edit(notice, origin, { ...view, decided: { approval: null, declined } }, 'final');
     for (const user of [alice, bob]) await slack.until(() => !text(user).includes('Waiting for you'), 'the decision');
     expect(slack.forms.home(carol)).toBeNull();
   });
 
+  it('is published again for the requester once a clip is ordered, and once it has ended', async () => {
+    await opened(textCard(['Nothing in progress.']));
+    const { alice } = slack.users;
+    const place = { team: slack.team.id, channel: slack.channels.general, address: {} };
+    const origin = { ...place, platform: 'slack', interaction: 'i', user: { id: alice, name: 'Alice' } };
+    house.bot.homeCards = [textCard(['A red fox in progress.'])];
+    const message = await house.platform.open('task-2' as TaskId, origin, taskView());
+    await slack.until(() => text().includes('A red fox'), 'the clip in progress');
+    house.bot.homeCards = [textCard(['Nothing in progress.'])];
+    await house.platform.edit(message, origin, taskView(), 'final');
+    await slack.until(() => !text().includes('A red fox'), 'the end of the clip');
+  });
+
   describe('a button of the home tab', () => {
     const pressed = async (button: string) => {
-      house = await SlackHouse.start();
-      slack = house.slack;
-      slack.people.openHome();
-      await slack.until(() => slack.forms.home(slack.users.alice) !== null, 'a home tab');
-      const view = slack.forms.home(slack.users.alice);
-      if (view === null) throw new TypeError('no home tab');
+      const { id, ...other } = { id: button, label: 'Press', style: 'plain' } as const;
+      const view = await opened({ ...textCard(['Home']), buttons: [{ id, ...other }] });
       house.bot.heard.length = 0;
       return () => slack.forms.press(view, button);
     };
 
-    it.each(['models', 'usage'])('responds to %s with a permanent direct message', async (name) => {
-      const press = await pressed(`home:${name}`);
-      house.bot.reply = privately('Swift 1');
-      press();
-      const direct = slack.dm(slack.users.alice);
-      await slack.until(
-        () => slack.messages(direct).some((message) => plainOf(message).includes('Swift 1')),
-        'an answer',
-      );
-      expect(house.bot.heard).toMatchObject([{ what: name, caller: { channel: direct } }]);
-      expect(slack.messages(direct).map(({ visibleTo }) => visibleTo)).toEqual([null]);
-    });
+    it.each(['models', 'usage', 'gallery', 'settings', 'budget', 'approvers', 'policy'])(
+      'responds to %s with a permanent direct message',
+      async (name) => {
+        const press = await pressed(`home:${name}`);
+        house.bot.reply = privately('Swift 1');
+        press();
+        const direct = slack.dm(slack.users.alice);
+        await slack.until(
+          () => slack.messages(direct).some((message) => plainOf(message).includes('Swift 1')),
+          'an answer',
+        );
+        expect(house.bot.heard).toMatchObject([{ what: name, caller: { channel: direct } }]);
+        expect(slack.messages(direct).map(({ visibleTo }) => visibleTo)).toEqual([null]);
+      },
+    );
 
     it('opens the modal of a new clip, with a field for the channel', async () => {
       const press = await pressed('home:create');

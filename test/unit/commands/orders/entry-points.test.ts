@@ -128,6 +128,7 @@ const BOT: Readonly<Record<Exclude<keyof Bot, 'commands' | 'command' | 'text' | 
   urgently: null,
   catalogFor: null,
   form: null,
+  home: null,
   react: {
     seed: finished,
     run: ({ bot }, caller, id) => bot.react(caller, { channel: 'clips', message: `m-${id}` }, '🔁'),

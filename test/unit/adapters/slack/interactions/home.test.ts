@@ -4,11 +4,12 @@ import type { Workspaces } from '#adapters/slack/installation/workspaces.ts';
 import type { Admission } from '#adapters/slack/interactions/admission.ts';
 import { Home } from '#adapters/slack/interactions/home.ts';
 import type { Clients } from '#adapters/slack/web-api/client.ts';
-import { HOME_WORDS } from '#commands/sentences/forms.ts';
+import { EMPTY_HOME } from '#commands/home.ts';
+import { linesOf, textCard } from '#commands/ui/card.ts';
 import { LocalBroadcast } from '#src/engine/cluster/broadcast.ts';
 import { ada, bob } from '#test/fakes/bot-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
-import { privately, ScriptedBot } from '#test/fakes/scripted-bot.ts';
+import { ScriptedBot } from '#test/fakes/scripted-bot.ts';
 import { pass } from '#test/fakes/settle.ts';
 
 const TO = { team: 'T1', enterprise: undefined };
@@ -18,13 +19,12 @@ const HOUR_MS = 3_600_000;
 let clock: ManualClock;
 let bot: ScriptedBot;
 let broadcast: LocalBroadcast;
-let published: { readonly team: string; readonly user: string }[];
+let published: { readonly team: string; readonly user: string; readonly blocks: number }[];
 let admissions: Map<string, Admission | Error>;
 
 beforeEach(() => {
   clock = new ManualClock();
   bot = new ScriptedBot();
-  bot.reply = privately('nothing');
   broadcast = new LocalBroadcast();
   published = [];
   admissions = new Map();
@@ -35,7 +35,8 @@ function replica(): Home {
   const answer = async ({ team }: { readonly team: string }, _operation: string, run: (client: object) => unknown) =>
     run({
       views: {
-        publish: async (view: { readonly user_id: string }) => published.push({ team, user: view.user_id }),
+        publish: async ({ user_id: user, view }: { user_id: string; view: { blocks: readonly unknown[] } }) =>
+          published.push({ team, user, blocks: view.blocks.length }),
       },
     });
   return new Home({
@@ -53,9 +54,18 @@ function replica(): Home {
   });
 }
 
+let changes = 0;
+
+/** Changes what all tabs show. */
+function change(): void {
+  changes += 1;
+  bot.homeCards = [textCard([`change ${changes}`])];
+}
+
 /** Reports a change of a request on a replica, and returns the tabs that are published because of it. */
 async function changed(home: Home, team = 'T1'): Promise<readonly string[]> {
   published.length = 0;
+  change();
   home.changed({ team });
   await pass(clock, 2_000, 250);
   return published.map((one) => `${one.team}:${one.user}`);
@@ -77,7 +87,7 @@ describe('after a request or a decision', () => {
     await home.show(TO, ada({ mayAdminister: true, acknowledged: async () => true }));
     bot.heard.length = 0;
     await changed(home);
-    expect(bot.heard.map(({ caller }) => caller.mayAdminister)).toEqual([false, false, false, false]);
+    expect(bot.heard.map(({ kind, caller }) => [kind, caller.mayAdminister])).toEqual([['home', false]]);
     expect(bot.heard[0]?.caller.acknowledged).toBeUndefined();
     admissions.set('U1', { ...MEMBER, refusal: { reason: 'guest' } });
     expect(await changed(home)).toEqual([]);
@@ -113,6 +123,51 @@ describe('after a request or a decision', () => {
   });
 });
 
+describe('after a clip of one user', () => {
+  const tabs = () => published.map(({ user }) => user);
+
+  it('that user’s tab is published again at once, and those of others, who may cancel it, within a minute', async () => {
+    const home = replica();
+    await home.show(TO, ada());
+    await home.show(TO, bob());
+    published.length = 0;
+    change();
+    home.changed(TO, 'U1');
+    await pass(clock, 2_000, 250);
+    expect(tabs()).toEqual(['U1']);
+    home.changed(TO, 'U1');
+    change();
+    await pass(clock, 60_000, 500);
+    expect(tabs()).toEqual(['U1', 'U1', 'U2']);
+  });
+
+  it('a tab that shows the same as before is not published', async () => {
+    const home = replica();
+    await home.show(TO, ada());
+    published.length = 0;
+    home.changed(TO, 'U1');
+    await pass(clock, 60_000, 500);
+    expect(tabs()).toEqual([]);
+    await home.show(TO, ada());
+    expect(tabs()).toEqual(['U1']);
+  });
+
+  it('nothing is planned where no tab is shown', async () => {
+    const home = replica();
+    await home.show({ ...TO, team: 'T2' }, bob({ team: 'T2' }));
+    bot.heard.length = 0;
+    home.changed(TO, 'U1');
+    await pass(clock, 60_000, 500);
+    expect(bot.heard).toEqual([]);
+  });
+});
+
+it('a tab has at most 100 blocks', async () => {
+  bot.homeCards = Array.from({ length: 80 }, (_, at) => textCard([`card ${at}`]));
+  await replica().show(TO, ada());
+  expect(published.map(({ blocks }) => blocks)).toEqual([100]);
+});
+
 it('a tab begins with where an order can be typed: a private channel needs the bot first', () => {
-  expect(HOME_WORDS.start).toContain('private channels need an /invite first');
+  expect(linesOf(EMPTY_HOME).flat()).toContainEqual(expect.stringContaining('private channels need an /invite first'));
 });
