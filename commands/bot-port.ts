@@ -236,10 +236,11 @@ export interface Command {
 
 /**
  * Source of a text: `command` after `/video`; `message` in a mention of the app or a direct message to it, where
- * small talk needs a confirmation; `plain` in a chat where the bot receives every message, and none is an order by
- * itself.
+ * small talk needs a confirmation; `assistant` in an assistant's conversation with the app, where commands count, and every
+ * order needs a confirmation, also after a `create`, with which plain words may begin; `plain` in a chat where the bot
+ * receives every message, and none is an order by itself.
  */
-export type Addressing = 'command' | 'message' | 'plain';
+export type Addressing = 'command' | 'message' | 'assistant' | 'plain';
 
 /** Bot behind every adapter. Each method may reject; `runInteraction` tells the caller privately. */
 export interface Bot {

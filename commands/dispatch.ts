@@ -148,7 +148,8 @@ export async function runText(
   if (addressing === 'plain' && !isCreate)
     return offerRequest(ports, caller, { request: { prompt: typed } }, { reason: { kind: 'talk' } });
   const reply = await execute(ports, caller, { name, given, problems, isTyped: true });
-  return addressing === 'message' && reply.kind === 'form' ? formByButton(ports, caller, reply.form.id) : reply;
+  const isMessage = addressing === 'message' || addressing === 'assistant';
+  return isMessage && reply.kind === 'form' ? formByButton(ports, caller, reply.form.id) : reply;
 }
 
 /** Leads to the form of a storyboard by a button, since a message can open none. */
@@ -239,7 +240,7 @@ async function confirmationReason(
   addressing: Addressing,
 ): Promise<OfferReason | null> {
   const prompt = optionValue(given, 'prompt') ?? '';
-  if (addressing === 'plain') return { kind: 'talk' };
+  if (addressing === 'plain' || addressing === 'assistant') return { kind: 'talk' };
   if (addressing === 'message' && !isNamed) {
     const isShort = prompt.split(/\s+/u).length <= TALK_WORDS && Object.keys(given).length === 1;
     if (isShort || (await isInClipThread(ports, caller))) return { kind: 'talk' };

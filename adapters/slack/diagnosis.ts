@@ -48,12 +48,19 @@ async function checkBotToken(settings: SlackSettings, deps: CheckDeps): Promise<
   }
 }
 
+/** Features that are off as a whole without a scope. */
+const FEATURES: readonly (readonly [scope: string, feature: string])[] = [
+  ['assistant:write', 'suggestions and status in the assistant pane'],
+];
+
 function scopesOf(health: TokenHealth, id: string, scopes: readonly string[] | undefined): readonly (Finding | null)[] {
   const subject = 'Slack scopes';
   if (scopes === undefined)
     return [warning('Slack does not say which the token has', 'Run this again later.', subject)];
   const [missing, optional] = [health.missing(id).join(', '), health.missingOptional(id).join(', ')];
-  const features = `the token lacks ${optional}, which some features need (adapters/slack/readme.md)`;
+  const off = FEATURES.filter(([scope]) => health.missingOptional(id).includes(scope)).map(([, feature]) => feature);
+  const without = off.length === 0 ? '' : `; without it, ${off.join(' and ')} are off`;
+  const features = `the token lacks ${optional}, which some features need (adapters/slack/readme.md)${without}`;
   return [
     missing === '' ? null : wrong(`the token lacks ${missing}: nothing can be ordered`, REINSTALL, subject),
     optional === '' ? null : warning(features, REINSTALL, subject),

@@ -27,6 +27,7 @@ import { BOT_SCOPES } from './installation/manifest.ts';
 import { TokenHealth } from './installation/token-health.ts';
 import { rulesFor, Workspaces } from './installation/workspaces.ts';
 import { admissionOf, admit } from './interactions/admission.ts';
+import { AssistantPane } from './interactions/assistant-pane.ts';
 import { ReferenceMedia } from './interactions/attachments.ts';
 import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
@@ -101,6 +102,7 @@ export class Slack implements Adapter {
   readonly #files: Files;
   readonly #retractions: Retractions;
   readonly #profiles: Profiles;
+  readonly #pane: AssistantPane;
   /** `null` before {@link serve}. */
   #incoming: Incoming | null = null;
   #state: 'new' | 'open' | 'stopped' = 'new';
@@ -120,6 +122,7 @@ export class Slack implements Adapter {
     this.#messages = new Messages(shared);
     this.#files = new Files(shared);
     this.#retractions = new Retractions({ ...shared, messages: this.#messages, files: this.#files });
+    this.#pane = new AssistantPane({ clients, workspaces, health, clock, logger });
     const profiles = new Profiles(clients, clock);
     this.#profiles = profiles;
     const { publicUrl, installation } = options;
@@ -163,6 +166,7 @@ export class Slack implements Adapter {
       body,
     });
     this.#incoming?.home.changed(to, origin.user.id);
+    this.#pane.follow(origin, message, view);
     return message;
   }
 
@@ -170,6 +174,7 @@ export class Slack implements Adapter {
     const to = teamOf(origin);
     if (view.kind === 'approval') this.#incoming?.home.changed(to);
     else if (urgency === 'final') this.#incoming?.home.changed(to, origin.user.id);
+    this.#pane.follow(origin, message, view);
     const body = await this.#bodyOf(view, origin, message);
     try {
       await this.#messages.update(to, message, body, urgency);
@@ -338,6 +343,8 @@ export class Slack implements Adapter {
         logger,
       }),
       home,
+      pane: this.#pane,
+      bot,
       profiles,
       permissions: this.channels,
     });

@@ -296,3 +296,29 @@ test('exits at once with a clear error if Slack rejects the token', async () => 
   expect(output).not.toContain('xoxb-wrong');
   dailies = await startDailies({ dir: dir.path, upstream });
 });
+
+test('in the assistant pane, words are bought by one press, and the clip comes to their thread', async () => {
+  const letGo = keepRunning(upstream);
+  await start();
+  const { alice } = slack.users;
+  const dm = slack.dm(alice);
+  const thread = slack.people.openPane();
+  await slack.until(() => slack.calls.some(({ method }) => method === 'assistant.threads.setTitle'), 'the title');
+  const here = () =>
+    slack.messages(dm).filter(({ threadTs, authorId }) => threadTs === thread.ts && authorId !== alice);
+  const shows = (words: string) => here().find((message) => plainOf(message).includes(words));
+  slack.people.say('create a red fox that runs through snow', { channel: dm, threadTs: thread.ts });
+  await expect.poll(() => shows('Should I make a clip of')?.ts).toBeDefined();
+  const question = shows('Should I make a clip of') as Message;
+  expect(upstream.posts).toBe(0);
+
+  const order = buttonOf(question, 'Create');
+  for (let press = 0; press < 2; press += 1) slack.people.press(question.ts, order);
+  await expect.poll(() => slack.status(thread.ts)).toBe('is rendering…');
+  letGo();
+  await expect.poll(() => here().filter(({ fileIds }) => fileIds.length > 0).length).toBe(1);
+  await expect.poll(() => slack.status(thread.ts)).toBe('');
+  await expect.poll(() => shows('Done in')?.ts).toBeDefined();
+  await expect.poll(() => plainOf(slack.message(question.ts))).not.toContain('Should I make');
+  expect(upstream.posts).toBe(1);
+});

@@ -133,6 +133,7 @@ interface SlackEvent extends MessageEvent {
   readonly reaction?: string;
   readonly item_user?: string;
   readonly item?: { readonly channel?: string };
+  readonly assistant_thread?: { readonly user_id?: string };
 }
 
 /** Returns the author of an interaction; `null` if it is no person's, or the bot ignores it. */
@@ -155,7 +156,7 @@ function subjectOf(body: Body, botUserId: string): Subject | null {
 }
 
 function subjectOfEvent(event: SlackEvent, botUserId: string): Subject | null {
-  const { user, channel = null, item } = event;
+  const { user = event.assistant_thread?.user_id, channel = null, item } = event;
   if (user === undefined || user === botUserId || event.bot_id !== undefined) return null;
   const team = event.user_team ?? event.source_team;
   const author = { user, team, thread: null, isHome: false };

@@ -58,6 +58,8 @@ export interface Interaction {
   readonly trigger?: string | undefined;
   /** True if an ephemeral reply replaces the message whose button was pressed, as paging does. */
   readonly inPlace?: boolean | undefined;
+  /** True in the assistant pane: a question about an order stays there, since an ephemeral message would not. Default: false. */
+  readonly isInPane?: boolean | undefined;
 }
 
 interface ModalSubmission {
@@ -243,22 +245,19 @@ export class InteractionHandler {
   }
 
   #responderOf(interaction: Interaction, modal?: ModalSubmission): Responder {
-    const { to, replies, acknowledge } = interaction;
+    const { to, replies, acknowledge, isInPane = false } = interaction;
     /** Closes the modal before anything is shown, once its request is safe. */
     const close = async () => (modal === undefined ? undefined : acknowledge());
     const show = async (card: Card, placement: Placement): Promise<void> => {
       await close();
       const { url: workspaceUrl } = await this.#options.workspaces.of(to.team, to.enterprise);
-      await replies.send(renderCard(card, { workspaceUrl }), placement).catch((thrown: unknown) => {
+      const isQuestion = isInPane && placement === 'private' && card.buttons.some(isOrderButton);
+      const placed = isQuestion ? 'public' : placement;
+      const send = (shown: Card) => replies.send(renderCard(shown, { workspaceUrl }), placed);
+      await send(card).catch((thrown: unknown) => {
         // Slack fetches the pictures of a message itself, and refuses one with a picture that it cannot have.
         if (slackCodeOf(thrown) !== 'invalid_blocks') throw thrown;
-        return replies.send(
-          renderCard(
-            withPictures(card, () => null),
-            { workspaceUrl },
-          ),
-          placement,
-        );
+        return send(withPictures(card, () => null));
       });
     };
     return {

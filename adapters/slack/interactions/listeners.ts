@@ -1,5 +1,5 @@
 import { type App, AuthorizationError, type BlockAction, type Context, type RespondFn } from '@slack/bolt';
-import type { Caller } from '#commands/bot-port.ts';
+import type { Bot, Caller } from '#commands/bot-port.ts';
 import { HOME_COMMANDS } from '#commands/home.ts';
 import { actionOf, isAnsweredInPlace, reactionAction } from '#commands/ui/buttons.ts';
 import { parseForm } from '#commands/ui/form-ids.ts';
@@ -12,6 +12,7 @@ import { submissionId } from '../transport/request-id.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import type { Permissions } from '../web-api/permissions.ts';
 import type { Profiles } from '../web-api/profiles.ts';
+import type { AssistantPane } from './assistant-pane.ts';
 import { imageIn, type MessageLike, type SlackFile } from './attachments.ts';
 import { type MessageEvent, readAddressedMessage, typedText } from './command-text.ts';
 import type { Interaction, InteractionHandler } from './handler.ts';
@@ -23,6 +24,8 @@ import { ReplySender, type ReplySenderOptions, type ResponseContext } from './re
 interface ListenerOptions extends ReplySenderOptions {
   readonly handler: InteractionHandler;
   readonly home: Home;
+  readonly pane: AssistantPane;
+  readonly bot: Bot;
   readonly profiles: Profiles;
   readonly permissions: Permissions;
   readonly workspaces: Workspaces;
@@ -60,6 +63,14 @@ interface IncomingMessage extends MessageEvent {
 
 interface MessageArguments {
   readonly event: IncomingMessage;
+  readonly body: { readonly team_id: string; readonly event_id: string };
+  readonly context: Context;
+}
+
+interface AssistantArguments {
+  readonly event: {
+    readonly assistant_thread: { readonly user_id: string; readonly channel_id: string; readonly thread_ts: string };
+  };
   readonly body: { readonly team_id: string; readonly event_id: string };
   readonly context: Context;
 }
@@ -215,7 +226,7 @@ function isManagedForm(id: string): boolean {
 }
 
 function listenToEvents(app: App, options: Listening): void {
-  const { handler, home, workspaces, interactionOf } = options;
+  const { handler, home, pane, bot, workspaces, interactionOf } = options;
   const answer = async ({ event, body, context }: MessageArguments): Promise<void> => {
     const said = readAddressedMessage(event, context.botUserId ?? '');
     if (said === null) return;
@@ -223,7 +234,9 @@ function listenToEvents(app: App, options: Listening): void {
     const where = { to: teamOf(context, body.team_id), channel: event.channel, thread };
     const isManaged = MANAGED_TEXT.test(text);
     const interaction = await interactionOf({ context, ...where, user, isManaged, interaction: body.event_id });
-    await handler.command(interaction, text, 'message', event.files);
+    // In the assistant pane, every message is in a thread.
+    const isInPane = event.channel_type === 'im' && thread !== null;
+    await handler.command({ ...interaction, isInPane }, text, isInPane ? 'assistant' : 'message', event.files);
   };
   app.event('app_mention', ({ event, body, context }) => answer({ event, body, context }));
   app.event('message', async ({ event, body, context }) => {
@@ -247,6 +260,14 @@ function listenToEvents(app: App, options: Listening): void {
       await callerOf({ context, to, channel, thread: null, user, interaction: body.event_id }, options),
     );
   });
+  const suggest = async ({ event, body, context }: AssistantArguments): Promise<void> => {
+    const { user_id: user, channel_id: channel, thread_ts: thread } = event.assistant_thread;
+    const to = teamOf(context, body.team_id);
+    const caller = await callerOf({ context, to, channel, thread, user, interaction: body.event_id }, options);
+    await pane.suggest(to, { channel, thread }, caller, bot);
+  };
+  app.event('assistant_thread_started', suggest);
+  app.event('assistant_thread_context_changed', suggest);
   app.event('app_uninstalled', ({ body, context }) => workspaces.forget(installedIn(context, body.team_id)));
   app.event('tokens_revoked', async ({ event, body, context }) => {
     if ((event.tokens.bot ?? []).length > 0) await workspaces.forget(installedIn(context, body.team_id));

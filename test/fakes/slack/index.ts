@@ -91,6 +91,8 @@ export interface FakeSlack {
   /** Returns the DM between the app and a user; opens it if there is none. */
   dm(userId: string): string;
   channel(channelId: string): Channel;
+  /** Returns the status that a thread of the assistant pane shows: `''` after two minutes, and for none. */
+  status(threadTs: string): string;
   /** Resolves once `isTrue`, which is checked after every call; rejects after `withinMs` (5 min) of real time. */
   until(isTrue: () => boolean, what: string, withinMs?: number): Promise<void>;
   /** Resolves once the app is connected by Socket Mode: what is sent to it earlier is lost. */
@@ -267,6 +269,11 @@ export async function startSlack(options: FakeSlackOptions = {}): Promise<FakeSl
     parsed: ({ text, blocks }) => parse(text, blocks),
     dm: (userId) => world.dmWith(userId).id,
     channel: (channelId) => world.channel(channelId),
+    status(threadTs) {
+      const { status, atMs } = present(world.panes.get(threadTs), `thread ${threadTs}`);
+      // "A two minute timeout applies": reference/methods/assistant.threads.setStatus
+      return clock.now() - atMs < 120_000 ? status : '';
+    },
     until: (isTrue, what, withinMs) => until(world, isTrue, what, withinMs),
     botReady: () => until(world, () => sockets.open > 0, 'the connection of the app'),
     async acknowledged(envelope) {

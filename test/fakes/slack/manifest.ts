@@ -11,6 +11,8 @@ export interface Manifest {
   /** Kind of each shortcut by callback id. */
   readonly shortcuts: ReadonlyMap<string, 'message' | 'global'>;
   readonly hasHome: boolean;
+  /** True if the app has the assistant pane. */
+  readonly hasAssistant: boolean;
   /** True if users can type in their direct messages with the app. */
   readonly hasComposer: boolean;
 }
@@ -26,6 +28,8 @@ const schema = z.looseObject({
         messages_tab_read_only_enabled: z.boolean().default(false),
       })
       .optional(),
+    // @see docs.slack.dev/reference/app-manifest: assistant_view
+    assistant_view: z.looseObject({ assistant_description: z.string().min(1) }).optional(),
     bot_user: z.looseObject({ display_name: z.string().min(1).max(80) }),
     slash_commands: z
       .array(
@@ -60,13 +64,14 @@ const schema = z.looseObject({
 /** Parses a manifest. @throws ZodError if Slack would reject the manifest */
 export function readManifest(manifest: unknown): Manifest {
   const { features, oauth_config: oauth, settings } = schema.parse(manifest);
-  const { app_home: home } = features;
+  const { app_home: home, assistant_view: assistant } = features;
   return {
     scopes: oauth.scopes.bot,
     events: settings.event_subscriptions?.bot_events ?? [],
     commands: new Map(features.slash_commands.map((one) => [one.command, { shouldEscape: one.should_escape }])),
     shortcuts: new Map(features.shortcuts.map((one) => [one.callback_id, one.type])),
     hasHome: home?.home_tab_enabled ?? false,
+    hasAssistant: assistant !== undefined,
     hasComposer: home?.messages_tab_enabled === true && !home.messages_tab_read_only_enabled,
   };
 }

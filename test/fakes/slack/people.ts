@@ -187,6 +187,22 @@ export class People {
     return this.#telling.homeOpened(userId);
   }
 
+  /** Opens a new thread in the assistant pane, beside a channel. @returns its first message, which is the app's */
+  openPane({ channel, ...circumstances }: Circumstances = {}): Message {
+    const userId = this.#user(circumstances);
+    const dm = this.#world.dmWith(userId);
+    const place = { channel: dm, authorId: this.#world.team(dm.teamId).botUserId, threadTs: null, visibleTo: null };
+    const thread = post(this.#world, place, { text: 'New conversation', blocks: [], metadata: null });
+    this.#world.panes.set(thread.ts, { status: '', atMs: this.#world.clock.now() });
+    this.#telling.pane('started', thread, userId, channel ?? this.#defaults.channel);
+    return thread;
+  }
+
+  /** Goes to another channel while a thread of the assistant pane is open. */
+  lookElsewhere(thread: Message, channel: string, circumstances: Circumstances = {}): Envelope | null {
+    return this.#telling.pane('context_changed', thread, this.#user(circumstances), channel);
+  }
+
   #user({ user }: Circumstances): string {
     return this.#world.user(user ?? this.#defaults.user).id;
   }

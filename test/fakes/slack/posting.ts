@@ -95,6 +95,9 @@ export function post(world: World, place: Place, contents: Contents): Message {
     world.pings.push({ ...ping, ts: message.ts, channelId: message.channelId });
   }
   const isOwn = world.user(message.authorId).isBot && message.visibleTo === null;
+  // "automatically cleared when the app sends a reply": docs.slack.dev/ai/developing-agents
+  const pane = place.threadTs === null || !isOwn ? undefined : world.panes.get(place.threadTs);
+  if (pane !== undefined && place.threadTs !== null) world.panes.set(place.threadTs, { ...pane, status: '' });
   if (isOwn && place.channel.kind === 'dm') world.ownMessage(message);
   return message;
 }

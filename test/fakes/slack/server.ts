@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { assistantMethods } from './assistant-methods.ts';
 import { jsonOf, readArgs, readText } from './body.ts';
 import { chatMethods } from './chat-methods.ts';
 import { conversationMethods } from './conversation-methods.ts';
@@ -18,6 +19,7 @@ import { viewMethods } from './view-methods.ts';
 import type { World } from './world.ts';
 
 const METHODS = {
+  ...assistantMethods,
   ...chatMethods,
   ...conversationMethods,
   ...fileMethods,

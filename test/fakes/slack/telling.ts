@@ -11,6 +11,8 @@ const EVENT_SCOPES: Readonly<Record<string, string>> = {
   'message.channels': 'channels:history',
   'message.groups': 'groups:history',
   reaction_added: 'reactions:read',
+  assistant_thread_started: 'assistant:write',
+  assistant_thread_context_changed: 'assistant:write',
   member_joined_channel: 'channels:read',
 };
 
@@ -201,6 +203,18 @@ export class Telling {
     const view = home === undefined ? {} : { view: viewJson(this.#world, home) };
     const channel = this.#world.dmWith(userId).id;
     return this.event(teamId, 'app_home_opened', { user: userId, channel, tab: 'home', ...view });
+  }
+
+  /**
+   * Opens a thread of the assistant pane, or tells that its user went to another channel. There is no pane without the feature
+   * and its scope. @see docs.slack.dev/reference/events/assistant_thread_started, /assistant_thread_context_changed
+   */
+  pane(event: 'started' | 'context_changed', thread: Message, userId: string, viewedId: string): Envelope | null {
+    const { teamId } = this.#world.user(userId);
+    if (!this.#world.manifest.hasAssistant) throw new Error('There is no assistant pane.');
+    const context = { channel_id: viewedId, team_id: teamId, enterprise_id: null };
+    const opened = { user_id: userId, context, channel_id: thread.channelId, thread_ts: thread.ts };
+    return this.event(teamId, `assistant_thread_${event}`, { assistant_thread: opened });
   }
 
   /**

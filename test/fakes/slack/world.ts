@@ -56,6 +56,8 @@ export class World {
   /** Origins of pictures that Slack cannot fetch. */
   readonly unreachable: string[] = [];
   readonly pings: Ping[] = [];
+  /** Threads of the assistant pane by the `ts` of their first message, with the status that each shows. */
+  readonly panes = new Map<string, { readonly status: string; readonly atMs: number }>();
   /** Every GET of a `url_private`. */
   readonly fetches: { readonly fileId: string; readonly isAllowed: boolean }[] = [];
   /** Sends the app its own messages in DMs: `message.im` is sent for those as well. */

@@ -184,7 +184,7 @@ it('replaces what quotes the prompt once that expired, too', async () => {
 
 it('shows pictures in a list from its own address, and none once the clip is removed', async () => {
   const poster = { clip: TASK, url: 'https://bot.example/media/secret.jpg?signature=1' };
-  const row = listRow({ task, message, phase: 'done', poster });
+  const row = listRow({ task, message, phase: 'done', isCancellable: false, poster });
   await reply('ada', privately(layOut([heading('Team clips'), row])));
   const list = (await house.messages()).find(({ text }) => text.includes('Team clips'));
   const url = `/playground/posters/${list?.id}/${TASK}`;

@@ -64,6 +64,9 @@ it('distinguishes required scopes from optional ones', async () => {
   const optional = await check(socketMode(slack));
   expect(troubles(optional)).toEqual(['warning Slack scopes']);
   expect(optional[1]?.found).toContain('im:write, users:read');
+  slack.removeScopes(['assistant:write']);
+  const withoutPane = await check(socketMode(slack));
+  expect(withoutPane[1]?.found).toContain('without it, suggestions and status in the assistant pane are off');
   slack.removeScopes(['files:write']);
   expect(troubles(await check(socketMode(slack)))).toEqual(['wrong Slack scopes', 'warning Slack scopes']);
 });

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Caller, Reply } from '#commands/bot-port.ts';
+import type { Addressing, Caller, Reply } from '#commands/bot-port.ts';
 import { optionIn } from '#commands/input/options.ts';
 import { parseText } from '#commands/input/text.ts';
 import { declarations } from '#commands/registry.ts';
@@ -8,7 +8,7 @@ import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { CATALOG } from '../../videos/models.ts';
 
-const said = async (text: string, addressing: 'command' | 'message' | 'plain' = 'command', caller: Caller = ada()) => {
+const said = async (text: string, addressing: Addressing = 'command', caller: Caller = ada()) => {
   const house = new BotHouse(CATALOG);
   const reply = await house.bot.text(caller, text, addressing);
   return { house, reply, words: replyText(reply) };
@@ -300,6 +300,35 @@ describe('small talk', () => {
   ])('%j on a chat page is offered, not ordered', async (text) => {
     const { house, words } = await said(text, 'plain');
     expect(words).toMatch(/\(Create a clip of|\(Fix it\)/u);
+    expect(house.orders).toEqual([]);
+  });
+});
+
+describe('the assistant pane', () => {
+  it.each([
+    'hello team, what do you think of it',
+    'a red fox in snow --seconds 6',
+    'create a video of a fox in snow',
+    'compare a fox --models swift-1,plain',
+    'a red fox in snow --takes 3',
+  ])('%j is offered with its price, not ordered', async (text) => {
+    const { house, reply, words } = await said(text, 'assistant');
+    expect(words).toMatch(/\(Create .* · \$\d\.\d\d\)/u);
+    expect(house.orders).toEqual([]);
+    const button = buttonOf(reply, 'Create');
+    for (let press = 0; press < 2; press += 1) await house.bot.press(ada({ interaction: 'press' }), button);
+    expect(new Set(house.orders.map(({ key }) => key)).size).toBe(1);
+  });
+
+  it.each([
+    ['status', 'You have nothing in progress.'],
+    ['list --who me', 'Clips by Ada'],
+    ['usage', 'everyone'],
+    ['storyboard', '(Open the form)'],
+    ['What is running?', 'Should I make a clip of'],
+  ])('%j gets %j', async (text, answer) => {
+    const { house, words } = await said(text, 'assistant');
+    expect(words).toContain(answer);
     expect(house.orders).toEqual([]);
   });
 });

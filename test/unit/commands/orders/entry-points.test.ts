@@ -140,6 +140,12 @@ const BOT: Readonly<Record<Exclude<keyof Bot, 'commands' | 'command' | 'text' | 
 const TEXTS: Readonly<Record<Addressing, Way>> = {
   command: { run: ({ bot }, caller) => bot.text(caller, FOX) },
   message: { run: ({ bot }, caller) => bot.text(caller, `create ${FOX}`, 'message') },
+  // In the assistant pane, also what begins like a command to buy may be plain words.
+  assistant: {
+    run: ({ bot }, caller) => bot.text(caller, `create ${FOX}`, 'assistant'),
+    outcomes: { none: 'asks', approve: 'asks', pause: 'asks', hard: 'asks' },
+    onlyAsks: true,
+  },
   // A message on the chat page is asked about whatever it costs.
   plain: {
     run: ({ bot }, caller) => bot.text(caller, FOX, 'plain'),
