@@ -7,6 +7,7 @@ import type { Job, Membership, Store } from '#src/engine/index.ts';
 import type { Entrance } from '#src/http/index.ts';
 import type { Logger } from '#src/logger.ts';
 import type { ClipLinks, Relay } from '#src/media/index.ts';
+import type { ReadLink } from '#src/own-links.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 import type { Catalog, Clip } from '#src/videos/index.ts';
 import type { Bot } from './bot-port.ts';
@@ -36,6 +37,8 @@ export interface AdapterDeps {
   readonly clipOf: (task: TaskId) => Promise<Clip | null>;
   /** Returns the path of a picture of a task's clip, a JPEG; `null` where there is none. Never rejects. */
   readonly posterOf: (task: TaskId) => Promise<string | null>;
+  /** Reads what a link of the bot's own leads to, for its preview. */
+  readonly readLink: ReadLink;
   /** Links to clips at their storage, where browsers play them. */
   readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
   /** Called when a task's message can be edited again, so that an undelivered clip can be retried now. */

@@ -31,6 +31,7 @@ import {
 } from './media/index.ts';
 import type { Metrics } from './metrics/index.ts';
 import { createMoney, createTeamNotices, Statements } from './money/index.ts';
+import { createLinkReader } from './own-links.ts';
 import { createPersonExport, Forgetting } from './people/index.ts';
 import { openStorage } from './storage/index.ts';
 import { createPipeline } from './task-pipeline.ts';
@@ -127,7 +128,8 @@ export async function createApp(deps: AppDeps): Promise<App> {
   const find = createFileFinder({ ...deps, ...pipeline, findCut: (id) => cuts.find(id as TaskId), posterOf });
   const clipLinks = createClipLinks({ ...deps, ...pipeline, storage });
   const locks = new MessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });
-  const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf });
+  const readLink = createLinkReader({ ...deps, ...pipeline, gallery: () => gallery });
+  const adapters = await openAdapters(deps, { http, queue, membership, find, clipLinks, locks, posterOf, readLink });
   const platforms = new Map(adapters.map((one) => [one.name, metrics.instrument.platform(one, clock)]));
   const basis = { money, queue, foreground, pipeline, http, platforms, adapters, opened, storage };
   const parts = { ...basis, membership, locks, durationEstimates, clipLinks, space };
@@ -160,15 +162,17 @@ export async function createApp(deps: AppDeps): Promise<App> {
 /** Loads and creates the adapters of the platforms that are turned on: loading an SDK takes most of the start. */
 function openAdapters(
   deps: AppDeps,
-  parts: Pick<Parts, 'http' | 'queue' | 'membership' | 'find' | 'clipLinks' | 'locks'> & Pick<AdapterDeps, 'posterOf'>,
+  parts: Pick<Parts, 'http' | 'queue' | 'membership' | 'find' | 'clipLinks' | 'locks'> &
+    Pick<AdapterDeps, 'posterOf' | 'readLink'>,
 ): Promise<readonly Adapter[]> {
-  const { http, queue, membership, find, clipLinks, locks, posterOf } = parts;
+  const { http, queue, membership, find, clipLinks, locks, posterOf, readLink } = parts;
   const adapterDeps = {
     ...deps,
     http,
     membership,
     clipLinks,
     posterOf,
+    readLink,
     clipOf: async (task: TaskId) => (await find(task)) ?? null,
     reachable: (task: TaskId, platform: string) => queue.schedule(`deliver:${platform}`, task, deps.clock.now()),
     withMessageLock: ((task, act) => locks.run(task, 'message', act)) satisfies WithMessageLock,

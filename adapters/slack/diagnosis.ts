@@ -4,6 +4,7 @@ import type { DailiesError } from '#src/errors.ts';
 import { rulesOf } from '#src/teams/index.ts';
 import type { SlackSettings } from './config.ts';
 import { withTokenHint } from './installation/authentication.ts';
+import { botScopes } from './installation/manifest.ts';
 import { TokenHealth } from './installation/token-health.ts';
 import { PLATFORM } from './interactions/listeners.ts';
 import { createClient } from './web-api/client.ts';
@@ -29,7 +30,7 @@ async function checkBotToken(settings: SlackSettings, deps: CheckDeps): Promise<
   const { botToken } = settings;
   if (botToken === undefined)
     return ok('workspaces install the app at /slack/install; their tokens are in the store, and not looked at');
-  const health = new TokenHealth();
+  const health = new TokenHealth(botScopes(deps.config.links?.publicUrl));
   try {
     const response = await clientOf(botToken, settings, deps).auth.test();
     const { team = '', team_id: id = '', enterprise_id: enterprise = '', user = '' } = response;
@@ -51,6 +52,8 @@ async function checkBotToken(settings: SlackSettings, deps: CheckDeps): Promise<
 /** Features that are off as a whole without a scope. */
 const FEATURES: readonly (readonly [scope: string, feature: string])[] = [
   ['assistant:write', 'suggestions and status in the assistant pane'],
+  ['links:read', 'previews of links'],
+  ['links:write', 'previews of links'],
 ];
 
 function scopesOf(health: TokenHealth, id: string, scopes: readonly string[] | undefined): readonly (Finding | null)[] {
@@ -58,7 +61,8 @@ function scopesOf(health: TokenHealth, id: string, scopes: readonly string[] | u
   if (scopes === undefined)
     return [warning('Slack does not say which the token has', 'Run this again later.', subject)];
   const [missing, optional] = [health.missing(id).join(', '), health.missingOptional(id).join(', ')];
-  const off = FEATURES.filter(([scope]) => health.missingOptional(id).includes(scope)).map(([, feature]) => feature);
+  const lacking = FEATURES.filter(([scope]) => health.missingOptional(id).includes(scope));
+  const off = [...new Set(lacking.map(([, feature]) => feature))];
   const without = off.length === 0 ? '' : `; without it, ${off.join(' and ')} are off`;
   const features = `the token lacks ${optional}, which some features need (adapters/slack/readme.md)${without}`;
   return [

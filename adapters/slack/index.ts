@@ -23,7 +23,7 @@ import type { Origin, Person, TaskId } from '#src/tasks/index.ts';
 import type { AccessConfig } from '#src/teams/index.ts';
 import type { SlackSettings } from './config.ts';
 import { Authentication, withTokenHint } from './installation/authentication.ts';
-import { BOT_SCOPES } from './installation/manifest.ts';
+import { botScopes } from './installation/manifest.ts';
 import { TokenHealth } from './installation/token-health.ts';
 import { rulesFor, Workspaces } from './installation/workspaces.ts';
 import { admissionOf, admit } from './interactions/admission.ts';
@@ -33,6 +33,7 @@ import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
 import { PLATFORM, registerListeners } from './interactions/listeners.ts';
 import { Files } from './messages/file-delivery.ts';
+import { LinkPreviews } from './messages/link-previews.ts';
 import { MessageStore } from './messages/message-store.ts';
 import { Messages } from './messages/post-once.ts';
 import { type Body, renderCard } from './messages/render.ts';
@@ -48,7 +49,7 @@ import { Profiles } from './web-api/profiles.ts';
 import { answerAt } from './web-api/slack-urls.ts';
 import { UserGroups } from './web-api/user-groups.ts';
 
-type Deps = 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'relay';
+type Deps = 'http' | 'store' | 'clock' | 'logger' | 'catalog' | 'relay' | 'readLink';
 
 interface SlackOptions extends SlackSettings, Pick<AdapterDeps, Deps> {
   /** Configured access: admitted teams, guests and people of other organisations. */
@@ -95,7 +96,7 @@ export class Slack implements Adapter {
   readonly #options: SlackOptions;
   readonly #messageStore: MessageStore;
   readonly #workspaces: Workspaces;
-  readonly #health = new TokenHealth();
+  readonly #health: TokenHealth;
   readonly #clients: Clients;
   readonly #authentication: Authentication;
   readonly #messages: Messages;
@@ -110,6 +111,7 @@ export class Slack implements Adapter {
   constructor(options: SlackOptions) {
     const { store, clock, logger, apiUrl, botToken } = options;
     this.#options = options;
+    this.#health = new TokenHealth(botScopes(options.publicUrl));
     this.#messageStore = new MessageStore(store);
     this.#workspaces = new Workspaces({ ...options, onRemoved: (id) => this.#health.forget(id) });
     const workspaces = this.#workspaces;
@@ -344,6 +346,7 @@ export class Slack implements Adapter {
       }),
       home,
       pane: this.#pane,
+      previews: new LinkPreviews({ ...this.#options, clients, permissions: this.channels, platform: PLATFORM }),
       bot,
       profiles,
       permissions: this.channels,
@@ -362,7 +365,7 @@ export class Slack implements Adapter {
       installation:
         installation === undefined
           ? undefined
-          : { ...installation, publicUrl, scopes: BOT_SCOPES, store: this.#workspaces },
+          : { ...installation, publicUrl, scopes: botScopes(publicUrl), store: this.#workspaces },
       isOpen: () => this.#state === 'open',
       // The system clock, as in Bolt's own check for stale requests.
       nowMs: () => Date.now(),

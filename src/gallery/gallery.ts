@@ -35,6 +35,8 @@ export interface Gallery {
    * @throws `store_unavailable`
    */
   linkFor(opener: Opener): Promise<GalleryLink | null>;
+  /** Returns whether an address is a link that can still be redeemed, without redeeming it. @throws `store_unavailable` */
+  isRedeemable(url: string): Promise<boolean>;
   readonly posters: Pick<Posters, 'of' | 'isOn'>;
   /** Adds the routes of the gallery, whose presses `press` handles. */
   serve(press: PressInGallery): Promise<void>;
@@ -71,6 +73,10 @@ export function createGallery(deps: GalleryDeps): Gallery {
       const lasting = platforms.get(opener.platform)?.channels.lastingAddress(address) ?? {};
       const { key, expiresAtMs } = await access.createLink({ ...opener, address: lasting });
       return { url: `${base}${OPEN_PATH}?key=${key}`, expiresAtMs };
+    },
+    async isRedeemable(url) {
+      const start = `${baseUrlOf(config, http)}${OPEN_PATH}?key=`;
+      return url.startsWith(start) && (await access.openerOf(url.slice(start.length))) !== null;
     },
     serve: (press) => serveGallery(http, { ...served, access, publicUrl, press }),
     posters: served.posters,

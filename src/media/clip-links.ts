@@ -120,15 +120,16 @@ export class SignedLinks {
   }
 
   /**
-   * Returns the id in a link of ours, and whether it has expired; `null` for any other link, and for a forged one, which must
+   * Returns the id in a link of ours, with its expiry (ms since the epoch) and whether it has expired; `null` for any other link, and for a forged one, which must
    * yield no file or signature.
    */
-  idIn(url: string): { readonly id: string; readonly isExpired: boolean } | null {
+  idIn(url: string): { readonly id: string; readonly expiresAtMs: number; readonly isExpired: boolean } | null {
     if (!url.startsWith(`${this.#options.publicUrl}/media/`)) return null;
     const { pathname, searchParams } = new URL(url);
     const id = pathname.slice(pathname.lastIndexOf('/') + 1);
-    const verdict = this.verify(id, searchParams.get('expires') ?? '', searchParams.get('signature') ?? '');
-    return verdict === 'forged' ? null : { id, isExpired: verdict === 'expired' };
+    const expires = searchParams.get('expires') ?? '';
+    const verdict = this.verify(id, expires, searchParams.get('signature') ?? '');
+    return verdict === 'forged' ? null : { id, expiresAtMs: Number(expires) * 1_000, isExpired: verdict === 'expired' };
   }
 
   /** Checks that a signature is ours, for exactly this id and expiry, and that the link has not expired. */

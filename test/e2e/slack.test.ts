@@ -322,3 +322,28 @@ test('in the assistant pane, words are bought by one press, and the clip comes t
   await expect.poll(() => plainOf(slack.message(question.ts))).not.toContain('Should I make');
   expect(upstream.posts).toBe(1);
 });
+
+test('a preview of a posted link to the gallery uses nothing up', async () => {
+  await slack.close();
+  slack = await startSlack({ manifest: slackManifest('https://dailies.example', 'socket') });
+  await start({ PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of this test alone' });
+  slack.people.slash('/video gallery');
+  const link = () =>
+    /https:\/\/dailies\.example\/gallery\/open\?key=[\w-]{43}/.exec(
+      JSON.stringify(slack.messages(slack.channels.general)),
+    );
+  await expect.poll(link).not.toBeNull();
+  const [url = ''] = link() ?? [];
+  const posted = slack.people.say(`mine: ${url}`);
+  await expect.poll(() => slack.message(posted.ts).unfurls.size).toBe(1);
+  expect(plainOf({ blocks: slack.message(posted.ts).unfurls.get(url) ?? [], text: '' })).toContain('private');
+  const body = new URLSearchParams({ key: new URL(url).searchParams.get('key') ?? '' });
+  const redeem = () => fetch(`${dailies.url}/gallery/open`, { method: 'POST', body, redirect: 'manual' });
+  expect((await redeem()).status).toBe(303);
+  // One that was used gets none.
+  const again = slack.people.say(`again: ${url}`);
+  const told = slack.envelopes.findLast(({ type }) => type === 'link_shared') as Envelope;
+  await slack.acknowledged(told);
+  expect(slack.message(again.ts).unfurls.size).toBe(0);
+  expect((await redeem()).status).toBe(410);
+});

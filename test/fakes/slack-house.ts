@@ -12,6 +12,7 @@ import { Membership } from '#src/engine/cluster/membership.ts';
 import type { Store } from '#src/engine/store/store.ts';
 import { SignedLinks } from '#src/media/clip-links.ts';
 import { Relay } from '#src/media/relay.ts';
+import type { ReadLink } from '#src/own-links.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { AccessConfig } from '#src/teams/access-list.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -36,6 +37,8 @@ export interface SlackHouseOptions extends FakeSlackOptions {
   readonly store?: Store;
   /** An existing Slack, for another replica of the app. Default: a new one. */
   readonly slack?: FakeSlack;
+  /** What links of the bot's own lead to. Default: nothing. */
+  readonly readLink?: ReadLink;
   /** Clock of the adapter. Default: the system clock. */
   readonly clock?: Clock;
 }
@@ -66,7 +69,11 @@ export class SlackHouse {
 
   static async start(options: SlackHouseOptions = {}): Promise<SlackHouse> {
     const dataDir = await mkdtemp(join(tmpdir(), 'dailies-slack-'));
-    const manifest = slackManifest(options.mode === 'http' ? 'https://dailies.example' : null);
+    const hasUrl = options.mode === 'http' || options.hasLinks === true;
+    const manifest = slackManifest(
+      hasUrl ? 'https://dailies.example' : null,
+      options.mode === 'http' ? 'http' : 'socket',
+    );
     const house = new SlackHouse(options.slack ?? (await startSlack({ manifest, ...options })), dataDir, options);
     await house.#connect(await freePort());
     return house;
@@ -140,6 +147,7 @@ export class SlackHouse {
       clock,
       logger,
       relay,
+      readLink: this.#options.readLink ?? (async () => null),
       publicUrl,
       membership: new Membership({ leases: store.leases, exclusive: store.exclusive, clock }),
       apiUrl: slack.apiUrl,

@@ -12,7 +12,7 @@ process.stdout.write(manifestText());
 function manifestText(): string {
   const isHttp = (appToken ?? '') === '' && (signingSecret ?? '') !== '';
   if (!isHttp) {
-    return `${text('Socket Mode (SLACK_APP_TOKEN)', slackManifest(null))}
+    return `${text('Socket Mode (SLACK_APP_TOKEN)', slackManifest(publicUrl === undefined || publicUrl === '' ? null : publicUrl, 'socket'))}
 For HTTP mode, set SLACK_SIGNING_SECRET and PUBLIC_URL in .env and run this again.\n`;
   }
   const address = publicUrl ?? 'https://YOUR-ADDRESS';

@@ -1,6 +1,5 @@
 import type { DailiesError } from '#src/errors.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
-import { BOT_SCOPES } from './manifest.ts';
 
 /** Scopes without which a clip cannot be posted, edited or uploaded. */
 const REQUIRED: readonly string[] = ['chat:write', 'files:write', 'files:read'];
@@ -21,6 +20,12 @@ interface TokenResponse {
 /** Tracks from Slack's responses whether each workspace's bot token works, and its scopes. */
 export class TokenHealth {
   readonly #known = new Map<string, Health>();
+  readonly #wanted: readonly string[];
+
+  /** @param wanted scopes of the manifest */
+  constructor(wanted: readonly string[]) {
+    this.#wanted = wanted;
+  }
 
   /** Records a successful call for a workspace, with the scopes in its header `x-oauth-scopes`. */
   accepted(workspace: string, response: unknown): void {
@@ -49,7 +54,7 @@ export class TokenHealth {
   /** Returns the optional scopes of the manifest that a workspace's token lacks. */
   missingOptional(workspace: string): readonly string[] {
     const scopes = this.#known.get(workspace)?.scopes ?? null;
-    return scopes === null ? [] : BOT_SCOPES.filter((scope) => !REQUIRED.includes(scope) && !scopes.has(scope));
+    return scopes === null ? [] : this.#wanted.filter((scope) => !REQUIRED.includes(scope) && !scopes.has(scope));
   }
 
   /**

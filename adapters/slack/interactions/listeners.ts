@@ -5,6 +5,7 @@ import { actionOf, isAnsweredInPlace, reactionAction } from '#commands/ui/button
 import { parseForm } from '#commands/ui/form-ids.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
+import type { LinkPreviews } from '../messages/link-previews.ts';
 import { unescapeText } from '../messages/mrkdwn.ts';
 import { writeAddress } from '../origin.ts';
 import type { RequestState } from '../transport/dispatcher.ts';
@@ -25,6 +26,7 @@ interface ListenerOptions extends ReplySenderOptions {
   readonly handler: InteractionHandler;
   readonly home: Home;
   readonly pane: AssistantPane;
+  readonly previews: LinkPreviews;
   readonly bot: Bot;
   readonly profiles: Profiles;
   readonly permissions: Permissions;
@@ -226,7 +228,7 @@ function isManagedForm(id: string): boolean {
 }
 
 function listenToEvents(app: App, options: Listening): void {
-  const { handler, home, pane, bot, workspaces, interactionOf } = options;
+  const { handler, home, pane, previews, bot, workspaces, interactionOf } = options;
   const answer = async ({ event, body, context }: MessageArguments): Promise<void> => {
     const said = readAddressedMessage(event, context.botUserId ?? '');
     if (said === null) return;
@@ -268,6 +270,7 @@ function listenToEvents(app: App, options: Listening): void {
   };
   app.event('assistant_thread_started', suggest);
   app.event('assistant_thread_context_changed', suggest);
+  app.event('link_shared', ({ event, body, context }) => previews.show(teamOf(context, body.team_id), event));
   app.event('app_uninstalled', ({ body, context }) => workspaces.forget(installedIn(context, body.team_id)));
   app.event('tokens_revoked', async ({ event, body, context }) => {
     if ((event.tokens.bot ?? []).length > 0) await workspaces.forget(installedIn(context, body.team_id));

@@ -22,6 +22,8 @@ interface Channel {
   /** True for a group message, to which no members can be added. */
   readonly isGroup: boolean;
   readonly creator: string | null;
+  /** True where people of other organisations are, or are invited. */
+  readonly isShared: boolean;
 }
 
 /** TTL of cached memberships: the bot can be invited and removed at any time. */
@@ -139,6 +141,12 @@ export class Permissions implements Channels {
     return this.#groups.includes(teamOf(place), group, user);
   }
 
+  /** Returns whether only people of the workspace are in a channel; `false` where that cannot be known. */
+  async isInternal(to: TeamRef, channel: string): Promise<boolean> {
+    const found = await this.#lookUp(to, channel);
+    return found !== null && typeof found !== 'string' && !found.isShared;
+  }
+
   directChannel(place: Place, user: string): Promise<string> {
     return this.#options.clients.directChannel('answer', teamOf(place), user);
   }
@@ -210,6 +218,7 @@ export class Permissions implements Channels {
       isArchived: found?.is_archived === true,
       isGroup: found?.is_mpim === true,
       creator: found?.creator ?? null,
+      isShared: found?.is_ext_shared === true || found?.is_pending_ext_shared === true,
     };
   }
 

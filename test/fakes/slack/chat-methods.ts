@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { checked, flag, timestamp } from './form.ts';
+import { checkedBlocks } from './blocks.ts';
+import { checked, flag, json, timestamp } from './form.ts';
 import type { Call, Method } from './methods.ts';
+import { parse } from './mrkdwn.ts';
 import { checkedContents, content, demandVoice, post, threadOf } from './posting.ts';
 import type { Channel, Message } from './records.ts';
 import { Refusal } from './refusal.ts';
@@ -13,6 +15,22 @@ const postForm = z.looseObject({ ...target, ...content, thread_ts: threadTs, rep
 const ephemeralForm = z.looseObject({ ...target, ...content, user: z.string().min(1), thread_ts: threadTs });
 const updateForm = z.looseObject({ ...target, ...content, ts: timestamp });
 const deleteForm = z.looseObject({ ...target, ts: timestamp });
+/**
+ * "Both channel and ts must be provided together, or unfurl_id and source must be provided together".
+ * @see docs.slack.dev/reference/methods/chat.unfurl
+ */
+const unfurlForm = z
+  .strictObject({
+    channel: z.string().min(1).optional(),
+    ts: timestamp.optional(),
+    unfurl_id: z.string().min(1).optional(),
+    source: z.enum(['composer', 'conversations_history']).optional(),
+    unfurls: json(z.record(z.string(), z.strictObject({ blocks: z.array(z.unknown()).min(1) }))),
+  })
+  .refine(({ channel, ts, unfurl_id: id, source }) => {
+    const isByMessage = channel !== undefined && ts !== undefined && id === undefined && source === undefined;
+    return isByMessage || (channel === undefined && ts === undefined && id !== undefined && source !== undefined);
+  }, 'channel and ts, or unfurl_id and source');
 const permalinkForm = z.looseObject({ ...target, message_ts: timestamp });
 
 /**
@@ -113,6 +131,28 @@ export const chatMethods = {
       const message = ownMessage(call, form.channel, form.ts, 'cant_delete_message');
       message.isDeleted = true;
       return { channel: message.channelId, ts: message.ts };
+    },
+  },
+  'chat.unfurl': {
+    by: 'bot',
+    scopes: ['links:write'],
+    tier: 3,
+    handle({ world, args }) {
+      const form = checked(unfurlForm, args, { what: 'chat.unfurl' });
+      const [, byId = ''] = /^[^.]+\.(.+)$/.exec(form.unfurl_id ?? '') ?? [];
+      const message = world.messages.get(form.ts ?? byId);
+      // @see docs.slack.dev/reference/methods/chat.unfurl: missing_unfurls, cannot_find_message, cannot_unfurl_url
+      if (Object.keys(form.unfurls).length === 0)
+        throw new Refusal('missing_unfurls', { violation: 'nothing to unfurl' });
+      if (message === undefined || message.isDeleted) throw new Refusal('cannot_find_message');
+      const { links } = parse(message.text, message.blocks);
+      for (const [url, { blocks }] of Object.entries(form.unfurls)) {
+        const isOurs = world.manifest.unfurlDomains.includes(URL.parse(url)?.hostname ?? '');
+        if (!isOurs || !links.includes(url))
+          throw new Refusal('cannot_unfurl_url', { violation: `${url} is not in the message` });
+        message.unfurls.set(url, checkedBlocks(blocks, 'chat.unfurl'));
+      }
+      return {};
     },
   },
   'chat.getPermalink': {

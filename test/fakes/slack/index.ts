@@ -373,7 +373,9 @@ function populate(world: World) {
   const teammates = [alice, bob, carol];
   const add = (name: string, kind: 'public' | 'private', isAppIn: boolean): string => {
     const members = new Set([...teammates, ...(isAppIn ? [team.botUserId] : [])]);
-    return world.addChannel({ name, kind, teamId: team.id, members }).id;
+    // "is_ext_shared: … shared with another organization": docs.slack.dev/reference/objects/conversation-object
+    const isShared = name === 'general';
+    return world.addChannel({ name, kind, teamId: team.id, members, isShared }).id;
   };
   const general = add('general', 'public', true);
   for (const id of [erin, gwen]) world.channel(general).members.add(id);

@@ -10,6 +10,8 @@ export interface Manifest {
   readonly commands: ReadonlyMap<string, { readonly shouldEscape: boolean }>;
   /** Kind of each shortcut by callback id. */
   readonly shortcuts: ReadonlyMap<string, 'message' | 'global'>;
+  /** Domains of whose links the app is told. */
+  readonly unfurlDomains: readonly string[];
   readonly hasHome: boolean;
   /** True if the app has the assistant pane. */
   readonly hasAssistant: boolean;
@@ -28,6 +30,11 @@ const schema = z.looseObject({
         messages_tab_read_only_enabled: z.boolean().default(false),
       })
       .optional(),
+    // @see docs.slack.dev/reference/app-manifest: unfurl_domains, "a maximum of 5"
+    unfurl_domains: z
+      .array(z.string().regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z][a-z0-9-]+$/u))
+      .max(5)
+      .default([]),
     // @see docs.slack.dev/reference/app-manifest: assistant_view
     assistant_view: z.looseObject({ assistant_description: z.string().min(1) }).optional(),
     bot_user: z.looseObject({ display_name: z.string().min(1).max(80) }),
@@ -70,6 +77,7 @@ export function readManifest(manifest: unknown): Manifest {
     events: settings.event_subscriptions?.bot_events ?? [],
     commands: new Map(features.slash_commands.map((one) => [one.command, { shouldEscape: one.should_escape }])),
     shortcuts: new Map(features.shortcuts.map((one) => [one.callback_id, one.type])),
+    unfurlDomains: features.unfurl_domains,
     hasHome: home?.home_tab_enabled ?? false,
     hasAssistant: assistant !== undefined,
     hasComposer: home?.messages_tab_enabled === true && !home.messages_tab_read_only_enabled,

@@ -86,6 +86,7 @@ export function post(world: World, place: Place, contents: Contents): Message {
     text: contents.text,
     blocks: contents.blocks,
     metadata: contents.metadata,
+    unfurls: new Map(),
     edits: 0,
     isDeleted: false,
     reactions: new Map(),

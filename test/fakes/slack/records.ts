@@ -42,6 +42,8 @@ export interface Channel {
   /** Empty for DMs. */
   readonly name: string;
   readonly kind: 'public' | 'private' | 'dm';
+  /** True where it is shared with another organisation. Default: false. */
+  readonly isShared?: boolean;
   /** User ids; includes the app's if it is a member. */
   readonly members: Set<string>;
   /** The user in a DM with the app; null in channels. */
@@ -73,6 +75,8 @@ export interface Message {
   text: string;
   blocks: readonly Block[];
   metadata: Json | null;
+  /** Blocks of the previews by the URL of their links. */
+  readonly unfurls: Map<string, readonly Block[]>;
   /** Number of edits. */
   edits: number;
   isDeleted: boolean;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { parse } from './mrkdwn.ts';
 import type { Channel, Envelope, Json, Message, View } from './records.ts';
 import type { ResponseUrls } from './response-urls.ts';
 import { messageJson, personJson, teamJson, viewJson } from './wire.ts';
@@ -11,6 +12,7 @@ const EVENT_SCOPES: Readonly<Record<string, string>> = {
   'message.channels': 'channels:history',
   'message.groups': 'groups:history',
   reaction_added: 'reactions:read',
+  link_shared: 'links:read',
   assistant_thread_started: 'assistant:write',
   assistant_thread_context_changed: 'assistant:write',
   member_joined_channel: 'channels:read',
@@ -158,6 +160,7 @@ export class Telling {
    */
   said(message: Message, channel: Channel): void {
     const { botUserId } = this.#world.team(channel.teamId);
+    this.#linksShared(message, channel);
     if (!channel.members.has(botUserId)) return;
     const types = { public: 'channel', private: 'group', dm: 'im' } as const;
     const subscription = { public: 'message.channels', private: 'message.groups', dm: 'message.im' } as const;
@@ -176,6 +179,20 @@ export class Telling {
     // In a DM a mention is an ordinary message.
     if (channel.kind === 'dm' || !message.text.includes(`<@${botUserId}>`)) return;
     this.event(channel.teamId, 'app_mention', { ...messageJson(this.#world, message), ...externalAuthor, ...place });
+  }
+
+  /** Links of the app's domains, also where it is no member. @see docs.slack.dev/reference/events/link_shared */
+  #linksShared({ ts, authorId, threadTs, text, blocks }: Message, { id: channel, teamId, members }: Channel): void {
+    const { botUserId } = this.#world.team(teamId);
+    // "Apps will also not receive link_shared events for their own messages".
+    if (authorId === botUserId) return;
+    const links = parse(text, blocks)
+      .links.map((url) => ({ url, domain: URL.parse(url)?.hostname ?? '' }))
+      .filter(({ domain }) => this.#world.manifest.unfurlDomains.includes(domain));
+    if (links.length === 0) return;
+    const place = { channel, message_ts: ts, ...given('thread_ts', threadTs), source: 'conversations_history' };
+    const unfurl = { unfurl_id: `${channel}.${ts}`, is_bot_user_member: members.has(botUserId) };
+    this.event(teamId, 'link_shared', { ...place, ...unfurl, user: authorId, links });
   }
 
   /** An edited message of a user. @see docs.slack.dev/reference/events/message/message_changed */

@@ -172,7 +172,7 @@ describe('without a public address', () => {
   it('has one key for all replicas, which nobody else knows', async () => {
     const store = new MemoryStore();
     const [one, other] = await Promise.all([FileLinks.open(store, clock, null), FileLinks.open(store, clock, null)]);
-    expect(other.idIn(one.sign('relay-1'))).toEqual({ id: 'relay-1', isExpired: false });
+    expect(other.idIn(one.sign('relay-1'))).toMatchObject({ id: 'relay-1', isExpired: false });
     expect((await FileLinks.open(new MemoryStore(), clock, null)).idIn(one.sign('relay-1'))).toBeNull();
   });
 });

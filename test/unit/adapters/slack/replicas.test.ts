@@ -70,7 +70,10 @@ class StoppedClock implements Clock {
 }
 
 async function begin(mode: 'socket' | 'http' | 'oauth', limits: SlackHouseOptions['limits'] = MUCH): Promise<void> {
-  slack = await startSlack({ manifest: slackManifest(mode === 'http' ? 'https://dailies.example' : null), limits });
+  slack = await startSlack({
+    manifest: slackManifest('https://dailies.example', mode === 'http' ? 'http' : 'socket'),
+    limits,
+  });
 }
 
 async function replica(options: SlackHouseOptions = {}): Promise<SlackHouse> {

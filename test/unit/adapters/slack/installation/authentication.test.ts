@@ -17,7 +17,7 @@ function begin(options: { readonly botToken?: string } = {}) {
   const authentication = new Authentication({
     workspaces: { check } as unknown as Workspaces,
     clients: { test } as unknown as Clients,
-    health: new TokenHealth(),
+    health: new TokenHealth([]),
     clock,
     logger: pino({ level: 'silent' }),
     ...options,

@@ -30,6 +30,11 @@ it('prints a link that creates the app for Socket Mode by default', () => {
   expect(manifestsIn(printed({}))).toEqual([wanted, wanted]);
 });
 
+it('asks for links of PUBLIC_URL in Socket Mode, too', () => {
+  const wanted = slackManifest('https://dailies.example', 'socket');
+  expect(manifestsIn(printed({ PUBLIC_URL: 'https://dailies.example' }))).toEqual([wanted, wanted]);
+});
+
 it('fills PUBLIC_URL into the manifest for HTTP mode', () => {
   const wanted = slackManifest('https://dailies.example');
   const env = { SLACK_SIGNING_SECRET: 'x', PUBLIC_URL: 'https://dailies.example' };
