@@ -104,8 +104,12 @@ async function runningCard(ports: BotPorts, caller: Caller): Promise<Card> {
     all.filter(({ origin }) => origin.user.id !== caller.user.id),
   );
   const shown = [...shownOnce(caller, own), ...theirs];
-  const rows = (await listedOf(ports, shown.slice(0, MAX_OPEN))).map(runningRow);
-  const more = shown.length - rows.length;
+  const listed = await listedOf(ports, shown.slice(0, MAX_OPEN));
+  // Those of others that wait for an approval or a decision cannot be cancelled.
+  const rows = listed
+    .filter(({ task, isCancellable }) => isCancellable || task.origin.user.id === caller.user.id)
+    .map(runningRow);
+  const more = shown.length - listed.length;
   return layOut([
     heading('In progress'),
     rows.length === 0 && ['You have nothing in progress.'],

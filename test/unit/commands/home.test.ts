@@ -172,6 +172,7 @@ it('what waits for a decision of the person comes first, with its buttons; nothi
   const { task } = reply as { readonly task: TaskId };
   expect((await titles(bob()))[1]).toBe('Waiting for you');
   expect(buttons(await homeOf(bob()))).toContain(`approve:${task}:0.4USD`);
+  expect(cardAt(await homeOf(bob()), 'In progress')).not.toContain('red fox');
   // Its requester may withdraw it.
   expect(buttons(await homeOf(ada()))).toContain(`withdraw:${task}`);
 });
