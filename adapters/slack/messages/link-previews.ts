@@ -17,7 +17,7 @@ interface LinkPreviewsOptions {
 }
 
 /** The fields used of the event. @see https://docs.slack.dev/reference/events/link_shared */
-export interface LinkShared {
+interface LinkShared {
   readonly channel: string;
   readonly message_ts: string;
   readonly links: readonly { readonly url: string }[];
