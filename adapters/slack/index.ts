@@ -32,6 +32,7 @@ import { ReferenceMedia } from './interactions/attachments.ts';
 import { InteractionHandler } from './interactions/handler.ts';
 import { Home } from './interactions/home.ts';
 import { PLATFORM, registerListeners } from './interactions/listeners.ts';
+import { Broadcasts } from './messages/broadcast.ts';
 import { Files } from './messages/file-delivery.ts';
 import { LinkPreviews } from './messages/link-previews.ts';
 import { MessageStore } from './messages/message-store.ts';
@@ -102,6 +103,7 @@ export class Slack implements Adapter {
   readonly #messages: Messages;
   readonly #files: Files;
   readonly #retractions: Retractions;
+  readonly #broadcasts: Broadcasts;
   readonly #profiles: Profiles;
   readonly #pane: AssistantPane;
   /** `null` before {@link serve}. */
@@ -123,6 +125,7 @@ export class Slack implements Adapter {
     const shared = { clients, messageStore: this.#messageStore, leases: store.leases, clock, logger };
     this.#messages = new Messages(shared);
     this.#files = new Files(shared);
+    this.#broadcasts = new Broadcasts({ messages: this.#messages, messageStore: this.#messageStore });
     this.#retractions = new Retractions({ ...shared, messages: this.#messages, files: this.#files });
     this.#pane = new AssistantPane({ clients, workspaces, health, clock, logger });
     const profiles = new Profiles(clients, clock);
@@ -346,6 +349,7 @@ export class Slack implements Adapter {
       }),
       home,
       pane: this.#pane,
+      broadcasts: this.#broadcasts,
       previews: new LinkPreviews({ ...this.#options, clients, permissions: this.channels, platform: PLATFORM }),
       bot,
       profiles,
@@ -382,7 +386,10 @@ export class Slack implements Adapter {
       origin.replyTo === undefined
         ? null
         : { channel: origin.channel, message: origin.replyTo, label: originalLabel(view) };
-    return renderCard(cardOf(view), { workspaceUrl: await this.#workspaceUrl(origin), clip, repeats });
+    const card = cardOf(view);
+    const more = message === null ? [] : await this.#broadcasts.buttons(message, origin, view, file);
+    const whole = more.length === 0 ? card : { ...card, buttons: [...card.buttons, ...more] };
+    return renderCard(whole, { workspaceUrl: await this.#workspaceUrl(origin), clip, repeats });
   }
 
   async #workspaceUrl(place: Pick<Place, 'team' | 'address'>): Promise<string | null> {

@@ -77,3 +77,13 @@ export const FILES_STAY_PRIVATE =
 export function fileNotFetched(option: string, name: string): string {
   return `${option}: I couldn’t fetch ${name}. Another copy of it may work; your administrator can see the reason in the log.`;
 }
+
+/** Texts of the button that sends a clip of a thread to the channel as well. */
+export const BROADCAST_WORDS = {
+  button: 'Also send to channel',
+  link: 'Watch the clip',
+  done: 'The channel has it now, too.',
+  already: 'The channel has it already.',
+  gone: 'The clip isn’t here any more, so there is nothing to send.',
+  notYours: 'Only the person who asked for this clip can send it to the channel.',
+} as const;

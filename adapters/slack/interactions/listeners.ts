@@ -1,12 +1,16 @@
 import { type App, AuthorizationError, type BlockAction, type Context, type RespondFn } from '@slack/bolt';
 import type { Bot, Caller } from '#commands/bot-port.ts';
 import { HOME_COMMANDS } from '#commands/home.ts';
+import { BROADCAST_WORDS } from '#commands/sentences/attachments.ts';
+import { sentenceOf } from '#commands/sentences/errors.ts';
 import { actionOf, isAnsweredInPlace, reactionAction } from '#commands/ui/buttons.ts';
 import { parseForm } from '#commands/ui/form-ids.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
+import { type Broadcasts, broadcasterOf } from '../messages/broadcast.ts';
 import type { LinkPreviews } from '../messages/link-previews.ts';
 import { unescapeText } from '../messages/mrkdwn.ts';
+import { renderSentence } from '../messages/render.ts';
 import { writeAddress } from '../origin.ts';
 import type { RequestState } from '../transport/dispatcher.ts';
 import { submissionId } from '../transport/request-id.ts';
@@ -26,6 +30,7 @@ interface ListenerOptions extends ReplySenderOptions {
   readonly handler: InteractionHandler;
   readonly home: Home;
   readonly pane: AssistantPane;
+  readonly broadcasts: Broadcasts;
   readonly previews: LinkPreviews;
   readonly bot: Bot;
   readonly profiles: Profiles;
@@ -156,7 +161,7 @@ function isGroupName(name: string | undefined): boolean {
   return name?.startsWith('mpdm-') === true;
 }
 
-function listenToButtons(app: App, { handler, home, clients, interactionOf }: Listening): void {
+function listenToButtons(app: App, { handler, home, clients, broadcasts, interactionOf }: Listening): void {
   app.action({ type: 'block_actions', action_id: BUTTON_ID }, async ({ body, action, context, respond }) => {
     const { user, message, trigger_id: trigger } = body;
     if (action.type !== 'button') return;
@@ -181,6 +186,15 @@ function listenToButtons(app: App, { handler, home, clients, interactionOf }: Li
       respond: respond as RespondFn | undefined,
     };
     const interaction = { ...(await interactionOf(source)), trigger };
+    const broadcaster = broadcasterOf(button);
+    if (broadcaster !== null && message !== undefined && body.channel !== undefined) {
+      const card = { channel: body.channel.id, message: message.ts };
+      const sent = broadcaster === user.id ? broadcasts.send(to, card) : Promise.resolve(BROADCAST_WORDS.notYours);
+      const sentence = await sent.catch((thrown: unknown) =>
+        sentenceOf(asDailiesError(thrown, 'sending a clip to a channel')),
+      );
+      return interaction.replies.send(renderSentence(sentence), 'private');
+    }
     if (command !== undefined) return handler.command(interaction, command);
     await handler.press({ ...interaction, inPlace: !isOnHome && isAnsweredInPlace(button) }, button);
     if (!isOnHome) return;

@@ -25,6 +25,8 @@ interface Post {
   readonly body: Body;
   /** Posted instead where the workspace refuses the blocks of `body`, such as its table. Default: none. */
   readonly plainBody?: Body;
+  /** Shows the reply in the channel, too, with previews of its links. Default: false. */
+  readonly isBroadcast?: boolean;
 }
 
 /** Urgency of an edit: each has its own share of the edits per minute. */
@@ -172,16 +174,19 @@ export class Messages {
   }
 
   async #send(posting: Posting): Promise<MessageRef> {
-    const { key, to, channel, thread, body } = posting;
+    const { key, to, channel, thread, body, isBroadcast = false } = posting;
+    const shown = isBroadcast ? { unfurl_links: true, unfurl_media: true } : {};
     const metadata = { event_type: EVENT_TYPE, event_payload: { key } };
     const posted = await this.#options.clients.postNow(channel, {
       to,
       priority: 'delivery',
       operation: 'posting a message',
       run: async (client) => {
-        const message = { channel, ...body, ...AS_TEXT, metadata };
+        const message = { channel, ...body, ...AS_TEXT, ...shown, metadata };
         assertHeld(posting);
-        return client.chat.postMessage(thread === null ? message : { ...message, thread_ts: thread });
+        if (thread === null) return client.chat.postMessage(message);
+        const reply = { ...message, thread_ts: thread };
+        return client.chat.postMessage(isBroadcast ? { ...reply, reply_broadcast: true } : reply);
       },
     });
     return { channel: posted.channel ?? channel, message: posted.ts ?? '' };

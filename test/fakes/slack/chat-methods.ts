@@ -70,7 +70,11 @@ export const chatMethods = {
       const contents = checkedContents(world, form, { what: 'chat.postMessage' });
       const thread = threadOf(world, channel, form.thread_ts);
       limits.takeMessage(channel.id);
-      const message = post(world, { channel, authorId: team.botUserId, threadTs: thread, visibleTo: null }, contents);
+      const isBroadcast = form.reply_broadcast === true;
+      // "Used in conjunction with thread_ts": reference/methods/chat.postMessage, reply_broadcast
+      if (isBroadcast && thread === null) world.violate('reply_broadcast outside of a thread');
+      const place = { channel, authorId: team.botUserId, threadTs: thread, visibleTo: null, isBroadcast };
+      const message = post(world, place, contents);
       return { channel: channel.id, ts: message.ts, message: messageJson(world, message) };
     },
   },

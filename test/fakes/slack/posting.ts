@@ -26,6 +26,7 @@ export interface Place {
   readonly threadTs: string | null;
   readonly visibleTo: string | null;
   readonly fileIds?: readonly string[];
+  readonly isBroadcast?: boolean;
 }
 
 /** Validated contents of a message. */
@@ -87,6 +88,7 @@ export function post(world: World, place: Place, contents: Contents): Message {
     blocks: contents.blocks,
     metadata: contents.metadata,
     unfurls: new Map(),
+    isBroadcast: place.isBroadcast === true,
     edits: 0,
     isDeleted: false,
     reactions: new Map(),

@@ -77,6 +77,8 @@ export interface Message {
   metadata: Json | null;
   /** Blocks of the previews by the URL of their links. */
   readonly unfurls: Map<string, readonly Block[]>;
+  /** A reply that the channel shows, too. */
+  readonly isBroadcast: boolean;
   /** Number of edits. */
   edits: number;
   isDeleted: boolean;
