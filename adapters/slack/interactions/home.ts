@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { types } from '@slack/bolt';
 import type { Bot, Caller } from '#commands/bot-port.ts';
 import { EMPTY_HOME } from '#commands/home.ts';
+import { withPictures } from '#commands/ui/card.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Broadcast } from '#src/engine/index.ts';
@@ -123,7 +124,14 @@ export class Home {
     const { to } = tab;
     const { url } = await this.#options.workspaces.of(to.team, to.enterprise);
     const cards = await this.#options.bot.home(caller);
-    const parts = cards.map((card) => renderCard(card, { workspaceUrl: url }).blocks);
+    // Slack fetches pictures itself, and refuses a tab with one that it cannot have.
+    const parts = cards.map(
+      (card) =>
+        renderCard(
+          withPictures(card, () => null),
+          { workspaceUrl: url },
+        ).blocks,
+    );
     const blocks = parts.flatMap((part, at): types.KnownBlock[] => (at === 0 ? part : [{ type: 'divider' }, ...part]));
     const shown = blocks.slice(0, MOST_BLOCKS);
     const content = hash('sha256', JSON.stringify(shown));

@@ -89,7 +89,8 @@ function Card({ clip, hasPosters, isStop, isPlaying, selection, onCurrent, onPla
   const resting = useRef(0);
   const play = () => {
     clearTimeout(resting.current);
-    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) resting.current = setTimeout(onPlay, REST_MS, id);
+    if (!matchMedia('(prefers-reduced-motion: reduce)').matches)
+      resting.current = setTimeout(() => onPlay(id), REST_MS);
   };
   const rest = () => {
     clearTimeout(resting.current);

@@ -14,27 +14,29 @@ const TOP = join(import.meta.dirname, '../../..');
  * fails, too, until the ceiling is lowered. Some were raised for several video services
  * and marks of AI: lines by 1,900, exports by 33, those with one call site by 7, files and functions of one create by 2 and 11,
  * fields of `BotPorts` by 1, of `ChatOptions` by 2, terms of the glossary by 1. Three views in place of one of 50 fields raised
- * lines by 190, exports by 11 and functions by 5; the search for lost orders in lists, as cards show it, lines by 150.
+ * lines by 190, exports by 11 and functions by 5; the search for lost orders in lists, as cards show it, lines by 150. Forms in
+ * place of flags, the gallery's lightbox and players, Slack's Home, assistant pane and previews, and Discord's further commands
+ * raised lines by 3,290, exports by 63, those with one call site by 8, fields of `BotPorts` by 1 and the knot of commands by 1.
  */
 const CEILINGS = {
-  lines: 76_130,
-  exports: 2_058,
-  'exported functions with one call site': 274,
+  lines: 79_420,
+  exports: 2_121,
+  'exported functions with one call site': 282,
   'knotted folders of src': 0,
-  'knotted folders of commands': 27,
+  'knotted folders of commands': 28,
   'fields of Task': 34,
   'fields of TaskView': 20,
-  'fields of BotPorts': 37,
+  'fields of BotPorts': 38,
   'fields of Platform': 15,
   'fields of ChatOptions': 23,
   'files that handle message_gone': 20,
   sweepers: 1,
   'loops of compare-and-set': 1,
   'terms of the glossary': 80,
-  'files of one create': 133,
+  'files of one create': 135,
   'functions of one create': 716,
-  'reads of one create': 15,
-  'commits of one create': 6,
+  'reads of one create': 13,
+  'commits of one create': 5,
 } as const;
 
 type Gauge = keyof typeof CEILINGS;
