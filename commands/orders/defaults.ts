@@ -71,12 +71,11 @@ const panel: Panel = {
       const catalog = (await withPolicy(ports, caller)).catalog();
       const now = await ports.defaults.get(memberOf(caller));
       const valuesOf = (name: (typeof NAMES)[number]) => (now[name] === undefined ? [] : [String(now[name])]);
-      const settings = SETTINGS.flatMap((setting): readonly PanelField[] => {
+      const settings = SETTINGS.filter(isPersonal).map((setting): PanelField => {
         const { name } = setting;
-        if (name === 'resolution') return [];
         const choices = formChoices(catalog, setting)?.all;
         const { label } = SETTING_WORDS[name];
-        return [{ option: name, label, values: valuesOf(name), ...(choices === undefined ? {} : { choices }) }];
+        return { option: name, label, values: valuesOf(name), ...(choices === undefined ? {} : { choices }) };
       });
       const choices = modelChoices(catalog).all;
       return [{ option: 'model', label: ORDER_LABELS.model, values: valuesOf('model'), choices }, ...settings];

@@ -468,7 +468,7 @@ test('pictures in a list: a signed link that ends with the clip', async () => {
   await look.mentioned(discord.users.alice);
   const listed = async () => JSON.stringify((await look.card(discord.people.slash('video list'))).components);
   const pictureIn = (list: string) => /"type":11,"media":\{"url":"https:\/\/dailies\.example([^"]*)"/.exec(list)?.[1];
-  await expect.poll(async () => pictureIn(await listed()), { interval: 100, timeout: 60_000 }).toBeDefined();
+  await expect.poll(async () => pictureIn(await listed()), { interval: 100, timeout: 300_000 }).toBeDefined();
   const path = pictureIn(await listed()) ?? '';
   const picture = await fetch(`${dailies.url}${path}`);
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg']);

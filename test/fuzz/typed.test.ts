@@ -103,7 +103,10 @@ describe('options', () => {
     }) as fc.Arbitrary<GivenOptions>;
     fc.assert(
       fc.property(given, fc.constantFrom(...declarations), (values, command) => {
-        const problems = [...checkShape(command, values), ...checkValues(command, values)];
+        const problems = [
+          ...checkShape(command, values),
+          ...checkValues(command, values).map(({ sentence }) => sentence),
+        ];
         for (const problem of problems) expect(problem).toMatch(/\S/);
       }),
       runs(1_000),

@@ -65,7 +65,7 @@ export function renderCard(card: Card, context: RenderContext): Body {
 }
 
 /** Renders the blocks of a card without its progress bar and its buttons. */
-export function layout(card: Card, workspaceUrl: string | null, hasTables = false): readonly types.KnownBlock[] {
+function layout(card: Card, workspaceUrl: string | null, hasTables = false): readonly types.KnownBlock[] {
   const flat = blocksOf(card).flatMap((block) => (block.kind === 'table' && !hasTables ? tableBlocks(block) : [block]));
   return mergeText(flat).flatMap((some, index) => renderBlock(some, index, workspaceUrl));
 }

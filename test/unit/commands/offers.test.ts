@@ -82,7 +82,7 @@ describe('/video help', () => {
   it('uses the platform’s option fields instead of flags', async () => {
     const house = new BotHouse(CATALOG);
     const text = replyText(await house.bot.command(ada({ fields: OPTION_FIELDS }), 'help', {}));
-    expect(text).toContain('`/video create prompt:a red fox in snow seconds:6`');
+    expect(text).toContain('`/clip prompt:a red fox in snow seconds:6`');
     expect(text).toContain('`image`, `image2`, `image3`, `image_url`: ‹files or links');
     expect(text).not.toMatch(/--|everyone, me/);
     const given = { prompt: ['a fox'], image: ['ftp://a.test/1'] };

@@ -114,7 +114,7 @@ it('is not written by a process whose lease expired', async () => {
   const held = deferred();
   onItsWay = held.promise;
   const ours = clipsOf('us').fetch(TASK);
-  const ended = expect(ours).rejects.toThrow('aborted');
+  const ended = expect(ours).rejects.toThrow('the lease was lost or released');
   await pass(clock, 0);
   table.forgetAll();
   await pass(clock, 5_000);

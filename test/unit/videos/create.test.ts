@@ -304,7 +304,7 @@ it('ends its connection, and not the pool, which the next create would have to m
   });
   onTestFinished(() => emit.mockRestore());
   expect((await client.create(FOX, { key: 'task-1', mayStillSend: () => true })).kind).toBe('accepted');
-  await vi.waitUntil(() => disconnected.mock.calls.length > 0);
+  await vi.waitUntil(() => disconnected.mock.calls.length > 0, { timeout: 300_000 });
   expect(closed).not.toHaveBeenCalled();
 });
 
