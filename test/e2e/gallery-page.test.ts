@@ -430,6 +430,10 @@ test(
     const poster = await frame.locator('video').getAttribute('poster');
     const picture = await fetch(new URL(poster ?? '', dailies.url));
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
+    // At 0, some browsers show no picture where there is no poster.
+    const time = () => frame.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime);
+    await expect.poll(time).toBeGreaterThan(0);
+    expect(await frame.locator('.play').count()).toBe(1);
   },
 );
 

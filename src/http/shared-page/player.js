@@ -130,9 +130,12 @@ function keepInStep(videos) {
   return lead;
 }
 
+/** Time at which a video shows its first picture, in seconds: at 0, some browsers show none. */
+export const FIRST_PICTURE = 0.001;
+
 /** Shows the first picture of a clip in place of its poster, which is small. */
-function showFirst({ currentTarget: video }) {
-  if (video.currentTime === 0) video.currentTime = 0.001;
+export function showFirst({ currentTarget: video }) {
+  if (video.currentTime === 0) video.currentTime = FIRST_PICTURE;
 }
 
 function isAtEnd({ currentTime, duration }) {

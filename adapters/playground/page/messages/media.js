@@ -1,5 +1,6 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
+import { FIRST_PICTURE, showFirst } from '#src/http/shared-page/player.js';
 import { DownloadIcon, FilmIcon, PlayIcon } from '../icons.js';
 import { isPending, PENDING_WORDS } from './phases.js';
 
@@ -73,8 +74,8 @@ function Single({ url, description, poster, onRatio }) {
   };
   return html`
     <video ref=${video} src=${url} poster=${poster} controls=${isStarted} playsinline preload="metadata" title=${description} aria-label=${description}
-      tabindex=${isStarted ? 0 : -1} onPlay=${() => setStarted(true)} onSeeking=${() => setStarted(true)}
-      onLoadedMetadata=${({ target }) => onRatio(target.videoWidth > 0 ? target.videoWidth / target.videoHeight : null)}></video>
+      tabindex=${isStarted ? 0 : -1} onPlay=${() => setStarted(true)} onSeeking=${({ target }) => target.currentTime > FIRST_PICTURE && setStarted(true)}
+      onLoadedData=${showFirst} onLoadedMetadata=${({ target }) => onRatio(target.videoWidth > 0 ? target.videoWidth / target.videoHeight : null)}></video>
     ${
       !isStarted &&
       html`<button type="button" class="play" aria-label=${`Play: ${description}`} onClick=${play}><span><${PlayIcon} /></span></button>`
