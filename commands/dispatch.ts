@@ -147,7 +147,9 @@ export async function runText(
   // A message on the chat page is never a command, even if it begins with the name of one.
   if (addressing === 'plain' && !isCreate)
     return offerRequest(ports, caller, { request: { prompt: typed } }, { reason: { kind: 'talk' } });
-  const reply = await execute(ports, caller, { name, given, problems, isTyped: true });
+  // Where each order is confirmed, one that was shown no price asks for it: Retry.
+  const asker = addressing === 'assistant' ? { ...caller, shown: { price: null } } : caller;
+  const reply = await execute(ports, asker, { name, given, problems, isTyped: true });
   const isMessage = addressing === 'message' || addressing === 'assistant';
   return isMessage && reply.kind === 'form' ? formByButton(ports, caller, reply.form.id) : reply;
 }

@@ -48,6 +48,7 @@ const panel: Panel = {
   announce: {
     label: 'Announce clips…',
     title: 'Announce clips',
+    untouched: { who: ['everyone'] },
     fields: () => [
       { option: 'who', label: 'Whose clips', values: [], note: 'Everyone’s, if you choose nobody' },
       { option: 'channel', label: 'Channel', values: [], note: 'This one, if you choose none' },

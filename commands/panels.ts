@@ -10,6 +10,8 @@ import { button, type PanelPress } from './ui/buttons.ts';
 import { blocksOf, layOut } from './ui/card.ts';
 import { formReply } from './ui/form-ids.ts';
 
+const OUTDATED = 'Someone has changed this meanwhile, so nothing was saved. Open it again to see what it is now.';
+
 type PanelPlace = Omit<PanelPress, 'action'>;
 
 /** A group of a panel, as a caller sees it now. */
@@ -61,15 +63,20 @@ export async function submitPanel(
       field: fieldOf(of, one.field),
     })),
   );
+  const outdated = changes.filter(({ isOutdated }) => isOutdated === true);
+  problems.push(...outdated.map(({ field: { option } }) => ({ field: fieldOf(fields, option), sentence: OUTDATED })));
   if (problems.length > 0) return inForm(refusedWith(problems), place, (field) => field);
-  const [first = { given: subject, of: fields }, ...others] = runs;
+  const untouched = runs.length === 0 && Object.keys(subject).length === 0 ? group.untouched : undefined;
+  const [first = { given: untouched ?? subject, of: fields }, ...others] = runs;
   let reply = await runCommand(ports, caller, { name, given: first.given });
+  const unsaved: string[] = [];
   for (const { given } of others) {
     if (reply.kind !== 'private') break;
     const next = await runCommand(ports, caller, { name, given });
-    if (next.kind !== 'refused') reply = next;
-    else return savedInPart(reply, next.sentence);
+    if (next.kind === 'refused') unsaved.push(next.sentence);
+    else reply = next;
   }
+  if (reply.kind === 'private' && unsaved.length > 0) return savedInPart(reply, unsaved.join(' '));
   return reply.kind === 'refused' ? inForm(reply, place, (option) => fieldOf(first.of, option)) : reply;
 }
 

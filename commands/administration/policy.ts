@@ -100,7 +100,9 @@ function rulesGroup(title: string, names: readonly RuleName[]): PanelGroup {
         clips: asChoices(Array.from({ length: MAX_SET_SIZE }, (_, at) => String(at + 1))),
         style: asChoices(styles.map(({ name }) => name)),
       };
-      return [...(about === null ? [CHANNEL] : []), ...names.flatMap((name) => ruleFields(name, rules[name], choices))];
+      // People are added to a list and removed from it: that of a channel is not the one that is shown.
+      const isAboutOne = about !== null || names.some(isOfPeople);
+      return [...(isAboutOne ? [] : [CHANNEL]), ...names.flatMap((name) => ruleFields(name, rules[name], choices))];
     },
     subject: (_ports, _caller, about) => ({ channel: [`<#${about}>`] }),
   };
@@ -188,7 +190,7 @@ async function change(ports: BotPorts, caller: Caller, given: GivenOptions, plac
     names: RULE_NAMES,
     optionOf: (name) => name,
     valueOfOff: () => null,
-    read: (name, typed) => readRule(ports, caller, name, typed),
+    read: (name, typed) => readRule(ports, caller, { name, typed, isRemoval }),
   });
   if (problems.length > 0) return refusedWith(problems);
   const changed = (before: Policy): Policy =>
@@ -297,12 +299,15 @@ function isSame(one: Item, other: Item): boolean {
   return one.kind === other.kind && one.id === other.id;
 }
 
-async function readRule(
-  ports: BotPorts,
-  caller: Caller,
-  name: RuleName,
-  typed: string,
-): Promise<Read<PolicyRules[RuleName]>> {
+/** Value of a rule as it was typed, to be added to a list or removed from it. */
+interface TypedRule {
+  readonly name: RuleName;
+  readonly typed: string;
+  readonly isRemoval: boolean;
+}
+
+async function readRule(ports: BotPorts, caller: Caller, rule: TypedRule): Promise<Read<PolicyRules[RuleName]>> {
+  const { name, typed } = rule;
   if (ANY.has(typed.toLowerCase())) return { value: 'any' };
   switch (name) {
     case 'models':
@@ -330,7 +335,7 @@ async function readRule(
     case 'create':
     case 'decide':
     case 'review':
-      return readPeople(ports, caller, name, typed);
+      return readPeople(ports, caller, rule);
   }
 }
 
@@ -383,13 +388,13 @@ function readWords(typed: string): Read<readonly string[]> {
 async function readPeople(
   ports: BotPorts,
   caller: Caller,
-  option: RuleName,
-  typed: string,
+  { name: option, typed, isRemoval }: TypedRule,
 ): Promise<Read<readonly Approver[] | 'any'>> {
   const who = await approverNamed(ports, caller, typed);
   if (who === null) return { problem: unknownApprover(withoutMarkup(typed), option) };
   // The role of all members on Discord.
   if (who.kind === 'role' && who.id === caller.team) return { value: 'any' };
-  const problem = await approverProblem(ports, caller, who, option);
+  // Whoever has left can still be taken off.
+  const problem = isRemoval ? null : await approverProblem(ports, caller, who, option);
   return problem === null ? { value: [who] } : { problem };
 }

@@ -46,6 +46,8 @@ export interface PanelGroup {
   ) => readonly PanelField[] | Promise<readonly PanelField[]>;
   /** Options that name what the form is about. */
   readonly subject?: (ports: BotPorts, caller: Caller, about: string) => GivenOptions | Promise<GivenOptions>;
+  /** Options of a form in which nothing was chosen. Default: none, which changes nothing. */
+  readonly untouched?: GivenOptions;
   /** Whether it is about one of several things: always, or also. Default: never. */
   readonly isAboutOne?: 'always' | 'also';
 }

@@ -175,7 +175,11 @@ const MAX_CURRENCIES = 2;
 /** Returns the fields of the amounts of a budget in a currency. */
 function amountFields(of: Budget | undefined, currency: string): readonly PanelField[] {
   const parts = [
-    { part: 'hard', label: `Most per month, in ${currency}`, note: 'Orders beyond it are refused; empty: no limit' },
+    {
+      part: 'hard',
+      label: `Most per month, in ${currency}`,
+      note: 'Orders beyond it are refused; empty: no limit, and nothing asked from either',
+    },
     {
       part: 'soft',
       label: `Ask from, in ${currency}`,

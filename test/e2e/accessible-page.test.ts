@@ -160,6 +160,8 @@ test('the gallery is accessible in its main states', TIMEOUT, async () => {
   await chat.fill('dialog [name=note]', '0:00 too dark');
   await chat.click('dialog button:has-text("Request changes")');
   await chat.waitForSelector('article >> text=ada requested changes: 0:00 too dark');
+  // The message may come before the answer, which closes the dialog.
+  await chat.locator('dialog[open]').waitFor({ state: 'hidden' });
   await say(chat, '/video create a grey wolf --seconds 4 --takes 2', 'text=your 2 takes of “a grey wolf” are ready.');
   const page = await visit();
   const { wrong, check, tab } = createStates(page);

@@ -21,9 +21,12 @@ test('the panels of settings and policy save what was touched, with the keyboard
   await page.goto(dailies.url);
   const form = page.locator('dialog.form[open]');
   const open = async (command: string, label: string) => {
+    const buttons = page.locator(`article >> text=${label}`);
+    const before = await buttons.count();
     await page.fill('.composer textarea', command);
     await page.press('.composer textarea', 'Enter');
-    await page.locator(`article >> text=${label}`).last().click();
+    await expect.poll(() => buttons.count(), WITHIN).toBe(before + 1);
+    await buttons.last().click();
     await form.waitFor();
   };
   const accessible = async () => {
@@ -39,6 +42,7 @@ test('the panels of settings and policy save what was touched, with the keyboard
     await form.waitFor({ state: 'hidden' });
   };
 
+  await page.locator('article >> text=Months and reports…').waitFor();
   await open('/video settings', 'Months and reports…');
   expect(await form.getByLabel('Report channel').inputValue()).toBe('clips');
   expect(await form.getByLabel('Time zone').inputValue()).toBe('Europe/Berlin');
@@ -48,8 +52,9 @@ test('the panels of settings and policy save what was touched, with the keyboard
   await alerts.press(' ');
   await form.getByLabel('Report channel').fill('general');
   await save();
-  // Its card shows it, in place.
-  await expect.poll(() => page.locator('article >> text=Saved.').count(), WITHIN).toBe(1);
+  // Its card shows it, in place: that of the command before says the same.
+  await expect.poll(() => page.locator('article').last().textContent(), WITHIN).toContain('Saved.');
+  expect(await page.locator('article').count()).toBe(2);
   const card = await page.locator('article', { hasText: 'Saved.' }).last().textContent();
   expect(card).toMatch(/Report channel.*general/su);
   expect(card).toMatch(/Alerts.*off/su);

@@ -86,6 +86,8 @@ export class InteractionResponse {
   readonly #receivedAtMs: number;
   readonly #first = Promise.withResolvers<ResponseOutcome>();
   #state: 'open' | 'answered' | 'deferred' = 'open';
+  /** An earlier delivery's response is there, although this one came too late for its own. */
+  #isAdopted = false;
 
   constructor(options: InteractionResponseOptions) {
     this.#options = options;
@@ -96,7 +98,7 @@ export class InteractionResponse {
   }
 
   get outcome(): Promise<ResponseOutcome> {
-    return this.#first.promise;
+    return this.#isAdopted ? Promise.resolve('taken') : this.#first.promise;
   }
 
   /** True while a modal can still be shown, which must be the initial response. */
@@ -113,6 +115,7 @@ export class InteractionResponse {
     if (!this.#options.isFresh || (this.#state === 'open' && this.#ageMs > FIRST_RESPONSE_MS)) {
       if ((await this.#find()) !== 'thinking') return false;
       this.adopt();
+      this.#isAdopted = true;
       return true;
     }
     const outcome = await this.defer();

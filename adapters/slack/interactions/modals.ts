@@ -85,7 +85,8 @@ function renderField(field: FormField): types.InputBlock {
     type: 'input',
     block_id: name,
     label: plain(select === null ? label : (choices?.title ?? label), 2000),
-    optional: !required,
+    // Its user groups have a block of their own.
+    optional: !required || field.control === 'approver',
     element: select ?? renderTextInput(field, maxLength),
     ...(hint === undefined ? {} : { hint: plain(hint, 2000) }),
   };

@@ -10,7 +10,8 @@ import { renderCard } from './render.ts';
 
 /** What the id of the button begins with; the requester’s id follows. */
 const PREFIX = 'broadcast:';
-const keyOf = ({ channel, message }: MessageRef): string => `broadcast:${channel}:${message}`;
+/** Returns the key under which the clip of a card is sent to its channel. */
+export const broadcastKey = ({ channel, message }: MessageRef): string => `broadcast:${channel}:${message}`;
 
 /** Returns the person who may press a button of {@link Broadcasts}; `null` for any other button. */
 export function broadcasterOf(button: string): string | null {
@@ -40,23 +41,26 @@ export class Broadcasts {
     const isInThread = readAddress(address).thread !== null && !channel.startsWith('D');
     const isThere = message.channel === channel && file?.channel === channel && linkOf(file) !== null;
     if (view.kind !== 'task' || !isInThread || !isThere) return [];
-    if ((await this.#options.messages.posted(keyOf(message))) !== undefined) return [];
+    if ((await this.#options.messages.posted(broadcastKey(message))) !== undefined) return [];
     return [{ id: `${PREFIX}${user.id}`, label: BROADCAST_WORDS.button, style: 'plain' }];
   }
 
   /** Sends the clip of a card to its channel. @returns a sentence for the person who pressed. */
   async send(to: TeamRef, message: MessageRef): Promise<string> {
     const { messages, messageStore } = this.#options;
-    const key = keyOf(message);
+    const key = broadcastKey(message);
     if ((await messages.posted(key)) !== undefined) return BROADCAST_WORDS.already;
     const link = linkOf(await messageStore.file(message));
     const thread = await messageStore.rootOf(message);
     if (link === null || thread === message.message) return BROADCAST_WORDS.gone;
     const body = renderCard(textCard([{ link, label: BROADCAST_WORDS.link }]), { workspaceUrl: null });
     const posted = await messages.postOnce(key, { to, channel: message.channel, thread, body, isBroadcast: true });
-    // It is retracted with its clip.
+    // It is retracted with its clip, which may have been removed meanwhile.
     await messageStore.rememberReply(message, posted);
-    return BROADCAST_WORDS.done;
+    if ((await messageStore.file(message)) !== undefined) return BROADCAST_WORDS.done;
+    await messages.delete(to, posted, 'deleting a message');
+    await messageStore.forgetReplies(message);
+    return BROADCAST_WORDS.gone;
   }
 }
 

@@ -2,6 +2,7 @@ import type { MessageRef } from '#src/chat/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
+import { broadcastKey } from './broadcast.ts';
 import type { Files } from './file-delivery.ts';
 import type { MessageStore } from './message-store.ts';
 import type { Messages } from './post-once.ts';
@@ -38,9 +39,15 @@ export class Retractions {
    * @throws `missing_permission` where a part stays; retryable errors at once
    */
   async retract({ to, message, body }: Retracting): Promise<void> {
-    const { messageStore, files } = this.#options;
+    const { messageStore, files, messages } = this.#options;
     const file = await messageStore.file(message);
-    const replies = await messageStore.replies(message);
+    const broadcast = await messages.posted(broadcastKey(message));
+    const replies = new Map(
+      [...(await messageStore.replies(message)), ...(broadcast === undefined ? [] : [broadcast])].map((one) => [
+        one.message,
+        one,
+      ]),
+    ).values();
     const ofFile = file === undefined ? null : await files.messageOf(to, file);
     const below = [...(ofFile === null ? [] : [ofFile]), ...replies];
     const failures: DailiesError[] = [];

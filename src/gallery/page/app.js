@@ -183,16 +183,19 @@ function useClips(filters) {
   useEffect(() => void load(EMPTY, null), [JSON.stringify(filters)]);
   const more = () => load(list, list.next);
   /** Reads again what is shown: with what is new, and without what may not be seen any more. */
+  const isRefreshing = useRef(false);
   const refresh = async () => {
     const turn = latest.current;
-    // Its clips are in the order of its board.
-    if (filters.set !== '') return;
+    // The clips of a set are in the order of its board.
+    if (filters.set !== '' || isRefreshing.current) return;
+    isRefreshing.current = true;
     const clips = [];
     let page = { next: '' };
     do {
       page = await read(`clips?${queryOf({ ...filters, cursor: page.next })}`).catch(() => null);
       clips.push(...(page?.clips ?? []));
     } while (page !== null && page.next !== null && clips.length < list.clips.length);
+    isRefreshing.current = false;
     if (page !== null && turn === latest.current) setList((now) => ({ ...now, ...page, clips }));
   };
   const forget = (gone) => setList((now) => ({ ...now, clips: now.clips.filter(({ id }) => id !== gone) }));

@@ -230,6 +230,14 @@ describe('the panel of /video budget', () => {
     expect(await amounts(house)).toEqual([['team', { USD: 100_000_000n }, {}]]);
   });
 
+  it('removes the amount of its currency alone where “off” is written', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'budget team 100');
+    await house.bot.text(admin(), 'budget team 50 --soft');
+    await save(house, await open(house, 'panel:budget:amounts:team'), { soft_USD: 'off' });
+    expect(await amounts(house)).toEqual([['team', { USD: 100_000_000n }, {}]]);
+  });
+
   it('sets the budget of whom it showed, also where that was removed meanwhile', async () => {
     const house = new BotHouse(CATALOG);
     await house.bot.text(admin(), 'budget <#C1|clips> 20 USD');
@@ -375,6 +383,29 @@ describe('the panel of /video policy', () => {
     expect((await rules(house))?.team).not.toHaveProperty('create');
   });
 
+  it('refuses a list that somebody else changed meanwhile, which it would undo', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'policy --models "swift-1, plain"');
+    const form = await open(house, 'panel:policy:values');
+    await house.bot.text(admin(), 'policy --models swift-1');
+    const reply = await save(house, form, { models: 'swift-1\nplain\nepic-pro', clips: '2' });
+    expect(reply).toMatchObject({ kind: 'refused', sentence: expect.stringContaining('changed this meanwhile') });
+    expect((await rules(house))?.team).toEqual({ models: ['swift-1'] });
+  });
+
+  it('takes out whoever has left, and saves what is right beside what is refused', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'policy --create <@U2|Bob>');
+    await house.bot.text(admin(), 'policy --create <@U9|Gone>');
+    house.outsiders.add('U9');
+    house.outsiders.add('U8');
+    const form = await open(house, 'panel:policy:people');
+    const reply = await save(house, form, { create: '<@U2|Bob>\n<@U8|Away>\n<@U3|Cleo>' });
+    expect(replyText(reply)).toMatch(/^\*This part was not saved\*: ‹create: Away/u);
+    const now = (await rules(house))?.team.create;
+    expect(Array.isArray(now) && now.map(({ id }) => id)).toEqual(['U2', 'U3']);
+  });
+
   it('says what was not saved where a part was refused', async () => {
     const house = new BotHouse(CATALOG);
     await house.bot.text(admin(), 'policy --create <@U2|Bob>');
@@ -435,6 +466,13 @@ describe('the panel of /video notify', () => {
     const reply = await save(house, form, { channel: '<#C3>', who: '<@U2|Bob>' }, ada());
     expect(reply.kind).toBe('refused');
   });
+});
+
+it('a form of /video notify in which nothing was chosen announces everyone’s clips here', async () => {
+  const house = new BotHouse(CATALOG);
+  const reply = await save(house, await open(house, 'panel:notify:announce'), {});
+  expect(replyText(reply)).toContain('everyone');
+  expect(replyText(await house.bot.text(admin(), 'notify'))).not.toContain('No notifications');
 });
 
 describe('the panel of /video style', () => {

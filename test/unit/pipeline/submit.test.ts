@@ -9,7 +9,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { MemoryStore } from '#test/fakes/memory-store.ts';
 import { deferred } from '#test/fakes/settle.ts';
 import { TaskHouse, type TaskHouseOptions } from '#test/fakes/task-house.ts';
-import { ADA, BOB, NOON_MS, newTask, orderOf, PURCHASE, UPSTREAM } from '#test/fakes/tasks.ts';
+import { ADA, BOB, EVENTS, NOON_MS, newTask, orderOf, PURCHASE, UPSTREAM } from '#test/fakes/tasks.ts';
 import { accepted, errorOf } from '#test/fakes/videos.ts';
 
 const lost = (): CreateOutcome => ({
@@ -143,6 +143,17 @@ describe('a claimed task', () => {
     const id = await house.order();
     expect((await house.task(id)).state).toBe(state);
     expect(house.videos.posts).toEqual([]);
+  });
+
+  it('that waited for an approval is read where another replica claimed it', async () => {
+    const house = new TaskHouse({ exclusive: false }).start();
+    const other = house.another({ exclusive: false });
+    const id = await house.order({ approval: { above: null, askedOf: [], isPromptShown: false } });
+    expect((await house.task(id)).state).toBe('requested');
+    await other.repository.record(id, EVENTS.approve);
+    house.queue.schedule('send', id, NOON_MS);
+    await house.pass(0);
+    expect(house.videos.posts).toHaveLength(1);
   });
 
   it('is stored as `sending` before the POST leaves', async () => {

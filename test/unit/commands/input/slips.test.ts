@@ -320,6 +320,15 @@ describe('the assistant pane', () => {
     expect(new Set(house.orders.map(({ key }) => key)).size).toBe(1);
   });
 
+  it('asks for the price of a retry, too', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a red fox');
+    const before = house.orders.length;
+    const reply = await house.bot.text(ada({ interaction: 'again' }), `retry ${task.id}`, 'assistant');
+    expect(replyText(reply)).toMatch(/\$\d\.\d\d\)/u);
+    expect(house.orders).toHaveLength(before);
+  });
+
   it.each([
     ['status', 'You have nothing in progress.'],
     ['list --who me', 'Clips by Ada'],
