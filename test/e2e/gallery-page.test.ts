@@ -433,7 +433,7 @@ test(
     // At 0, some browsers show no picture where there is no poster.
     const time = () => frame.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime);
     await expect.poll(time).toBeGreaterThan(0);
-    expect(await frame.locator('.play').count()).toBe(1);
+    await expect.poll(() => frame.locator('.play').count()).toBe(1);
   },
 );
 

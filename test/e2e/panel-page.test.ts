@@ -54,7 +54,7 @@ test('the panels of settings and policy save what was touched, with the keyboard
   await save();
   // Its card shows it, in place: that of the command before says the same.
   await expect.poll(() => page.locator('article').last().textContent(), WITHIN).toContain('Saved.');
-  expect(await page.locator('article').count()).toBe(2);
+  await expect.poll(() => page.locator('article').count(), WITHIN).toBe(2);
   const card = await page.locator('article', { hasText: 'Saved.' }).last().textContent();
   expect(card).toMatch(/Report channel.*general/su);
   expect(card).toMatch(/Alerts.*off/su);
