@@ -116,10 +116,11 @@ function tooLateToCancel({ state }: Task): string {
 
 /**
  * Returns the caller as they are in the channel of a task: someone who manages it may cancel its clips from elsewhere, such
- * as a home page.
+ * as a home page or a direct message. Where there are none, on the chat page, any name has every right in any channel.
  */
 export async function callerAt(ports: BotPorts, caller: Caller, { channel, user }: Task['origin']): Promise<Caller> {
-  if (channel === caller.channel || user.id === caller.user.id) return caller;
+  const { hasDirectMessages } = ports.chat.platform(caller.platform).limits;
+  if (channel === caller.channel || user.id === caller.user.id || !hasDirectMessages) return caller;
   return { ...caller, channel, mayManage: (await rightsIn(ports, caller, channel)).manage };
 }
 

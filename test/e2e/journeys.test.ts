@@ -78,6 +78,10 @@ test('cancelled after it was sent: polled silently, and the clip is offered', as
   expect(
     (await dailies.press(message, buttonOf(await dailies.message(message), 'cancel'), { user: 'ben' })).status,
   ).toBe(400);
+  // Nor from another channel, where any name has every right.
+  const { task } = await dailies.message(message);
+  const elsewhere = await dailies.interact(`/video cancel ${task}`, { channel: 'clips', user: 'ben' });
+  expect(elsewhere.status).toBe(400);
   await dailies.react(message, '❌');
   expect((await dailies.reaches(message, 'cancelled')).text).toContain('can’t cancel');
   letGo();
