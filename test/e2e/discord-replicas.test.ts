@@ -29,8 +29,8 @@ async function begin({ expect, onTestFinished }: TestContext, options: FakeDisco
   const replicas: RunningDailies[] = [];
   onTestFinished(async () => {
     for (const replica of replicas) await replica.kill();
-    // On a busy machine, an answer may take more than Discord's three seconds.
-    expect(discord.violations.filter((violation) => !/^(?:no|late) answer/u.test(violation))).toEqual([]);
+    // A command that waited for a replica may be answered a moment after Discord's three seconds: sent in time, there late.
+    expect(discord.violations.filter((violation) => !violation.startsWith('late answer'))).toEqual([]);
     expect(discord.vanished).toEqual([]);
   });
   const own = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, STORE_URL: redis.url };
