@@ -230,6 +230,15 @@ describe('the panel of /video budget', () => {
     expect(await amounts(house)).toEqual([['team', { USD: 100_000_000n }, {}]]);
   });
 
+  it('removes the amount that was emptied alone', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'budget team 100');
+    await house.bot.text(admin(), 'budget team 50 --soft');
+    const form = await open(house, 'panel:budget:amounts:team');
+    expect(replyText(await save(house, form, { hard_USD: '' }))).toContain('was removed (it was $100.00)');
+    expect(await amounts(house)).toEqual([['team', {}, { USD: 50_000_000n }]]);
+  });
+
   it('removes the amount of its currency alone where “off” is written', async () => {
     const house = new BotHouse(CATALOG);
     await house.bot.text(admin(), 'budget team 100');
