@@ -25,9 +25,9 @@ import { parseForm } from './ui/form-ids.ts';
 
 /**
  * Creates the bot, which handles the commands, presses, reactions and forms of every platform.
- * @param urgently as in {@link Bot}. Default: jobs do not give way.
+ * @param urgently as in {@link Bot}.
  */
-export function createBot(ports: BotPorts, urgently: Bot['urgently'] = (work) => work()): Bot {
+export function createBot(ports: BotPorts, urgently: Bot['urgently']): Bot {
   // People named in ADMINS administer every team.
   const known = (caller: Caller): Caller => (isOperator(ports, caller) ? { ...caller, mayAdminister: true } : caller);
   /** Handles what may buy. Counts a purchase that is refused because the data folder is at its limit. */

@@ -1,6 +1,6 @@
 import { isPending, setCardId } from '#src/chat/index.ts';
 import { usedOf } from '#src/money/index.ts';
-import { isBlind, type Task } from '#src/tasks/index.ts';
+import { isBlind, phaseAtEnd, type Task } from '#src/tasks/index.ts';
 import { approvals } from './approvals/approvals.ts';
 import type { Caller } from './bot-port.ts';
 import { type BotPorts, teamOf } from './input/subcommand.ts';
@@ -58,7 +58,7 @@ const ADMINISTRATION: readonly CardButton[] = [
   homeButton('policy', 'Policy'),
 ];
 
-/** Home page of a person of whom nothing is shown. */
+/** Home page without anything of its person. */
 export const EMPTY_HOME: Card = headCard(false);
 
 /** Largest number of clips in progress. */
@@ -98,18 +98,11 @@ async function runningCard(ports: BotPorts, caller: Caller): Promise<Card> {
     ports.tasks.open({ ...teamOf(caller), user: caller.user.id }, 2 * MAX_OPEN),
     ports.tasks.open(teamOf(caller), MAX_SEARCHED),
   ]);
-  const theirs = await cancellable(
-    ports,
-    caller,
-    all.filter(({ origin }) => origin.user.id !== caller.user.id),
-  );
-  const shown = [...shownOnce(caller, own), ...theirs];
-  const listed = await listedOf(ports, shown.slice(0, MAX_OPEN));
-  // Those of others that wait for an approval or a decision cannot be cancelled.
-  const rows = listed
-    .filter(({ task, isCancellable }) => isCancellable || task.origin.user.id === caller.user.id)
-    .map(runningRow);
-  const more = shown.length - listed.length;
+  // Those of others that wait for an approval or a decision, or have ended, cannot be cancelled.
+  const queued = all.filter((task) => task.origin.user.id !== caller.user.id && phaseAtEnd(task) === 'queued');
+  const shown = [...shownOnce(caller, own), ...(await cancellable(ports, caller, queued))];
+  const rows = (await listedOf(ports, shown.slice(0, MAX_OPEN))).map(runningRow);
+  const more = shown.length - rows.length;
   return layOut([
     heading('In progress'),
     rows.length === 0 && ['You have nothing in progress.'],

@@ -63,8 +63,10 @@ export async function submitPanel(
       field: fieldOf(of, one.field),
     })),
   );
-  const outdated = changes.filter(({ isOutdated }) => isOutdated === true);
-  problems.push(...outdated.map(({ field: { option } }) => ({ field: fieldOf(fields, option), sentence: OUTDATED })));
+  const outdated = changes.filter(({ isOutdated }) => isOutdated);
+  const wrong = outdated.map(({ field: { option } }): FieldProblem => ({ field: option, sentence: OUTDATED }));
+  wrong.push(...((await group.check?.(ports, caller, subject)) ?? []));
+  problems.push(...wrong.map((one) => ({ ...one, field: fieldOf(fields, one.field) })));
   if (problems.length > 0) return inForm(refusedWith(problems), place, (field) => field);
   const untouched = runs.length === 0 && Object.keys(subject).length === 0 ? group.untouched : undefined;
   const [first = { given: untouched ?? subject, of: fields }, ...others] = runs;

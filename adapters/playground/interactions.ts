@@ -99,7 +99,7 @@ export class InteractionHandler {
     const shown = price === undefined ? {} : { shown: { price: parsePriceId(price) } };
     const send = (target: string, original: Message | null): Promise<CachedResponse> => {
       const caller = { ...callerOf(id, user, target), ...shown };
-      // The form of a panel changes its card, which nobody else sees.
+      // The form of a panel changes its card, which is private.
       const inPlace = original?.visibleTo === user && parseForm(form)?.form === 'panel';
       return this.#once({ kind: 'form', caller, message: original, inPlace }, () =>
         this.#options.bot.submit(caller, form, values),

@@ -40,8 +40,8 @@ export interface FieldChange {
   readonly given: GivenOptions;
   /** True for a value of a list that is removed. */
   readonly isRemoval: boolean;
-  /** The list is another one by now than the form showed. Default: false. */
-  readonly isOutdated?: boolean;
+  /** The list is another one by now than the form showed. */
+  readonly isOutdated: boolean;
 }
 
 /** Reads what a person changed in a form: fields that show what they showed are none. */
@@ -79,19 +79,17 @@ function changesOf(one: PanelField, option: OptionDeclaration, { shown, text }: 
   const lines = one.list === undefined ? [text] : text.split(one.list === 'whole' ? /[\n,]/u : '\n');
   const values = lines.map((value) => value.trim()).filter((value) => value !== '');
   const marks = values.map(markOf);
-  if (marks.length === shown.length && marks.every((mark) => shown.includes(mark))) return [];
-  const change = (given: GivenOptions, isRemoval = false): FieldChange => ({ field: one, given, isRemoval });
+  const isShown = (now: readonly string[]) => now.length === shown.length && now.every((mark) => shown.includes(mark));
+  if (isShown(marks)) return [];
+  const isOutdated = one.list === 'whole' && !isShown(shownIn(one, option).map(markOf));
+  const change = (given: GivenOptions, isRemoval = false) => ({ field: one, given, isRemoval, isOutdated });
   if (option.kind === 'flag') return text === 'on' ? [change({ [option.name]: [''] })] : [];
   const isEmptied = values.length === 0 || (one.unit !== undefined && /^off$/iu.test(text.trim()));
   const { emptied = one.list === 'each' ? undefined : { off: [option.name] } } = one;
   // A value that somebody else added since is left alone.
   const isWhole = one.list !== 'each' || one.values.every((value) => shown.includes(markOf(value)));
   if (isEmptied && isWhole && emptied !== undefined) return [change(emptied)];
-  const now = shownIn(one, option).map(markOf);
-  const isOutdated =
-    one.list === 'whole' && (now.length !== shown.length || !now.every((mark) => shown.includes(mark)));
-  if (one.list !== 'each')
-    return [{ ...change({ [option.name]: [withUnit(values.join(', '), one.unit)] }), isOutdated }];
+  if (one.list !== 'each') return [change({ [option.name]: [withUnit(values.join(', '), one.unit)] })];
   const added = values.filter((value) => !shown.includes(markOf(value)));
   const removed = one.values.filter((value) => shown.includes(markOf(value)) && !marks.includes(markOf(value)));
   return [

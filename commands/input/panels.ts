@@ -1,4 +1,4 @@
-import type { Caller, Command, FieldChoice, GivenOptions } from '../bot-port.ts';
+import type { Caller, Command, FieldChoice, FieldProblem, GivenOptions } from '../bot-port.ts';
 import { button, MAX_ID_LENGTH } from '../ui/buttons.ts';
 import type { CardButton } from '../ui/card.ts';
 import type { BotPorts } from './subcommand.ts';
@@ -46,6 +46,8 @@ export interface PanelGroup {
   ) => readonly PanelField[] | Promise<readonly PanelField[]>;
   /** Options that name what the form is about. */
   readonly subject?: (ports: BotPorts, caller: Caller, about: string) => GivenOptions | Promise<GivenOptions>;
+  /** Returns what is wrong with what the form is about, such as a name that is taken. Default: nothing. */
+  readonly check?: (ports: BotPorts, caller: Caller, subject: GivenOptions) => Promise<readonly FieldProblem[]>;
   /** Options of a form in which nothing was chosen. Default: none, which changes nothing. */
   readonly untouched?: GivenOptions;
   /** Whether it is about one of several things: always, or also. Default: never. */

@@ -178,7 +178,7 @@ function amountFields(of: Budget | undefined, currency: string): readonly PanelF
     {
       part: 'hard',
       label: `Most per month, in ${currency}`,
-      note: 'Orders beyond it are refused; empty: no limit, and nothing asked from either',
+      note: 'Orders beyond it are refused; empty: no limit',
     },
     {
       part: 'soft',

@@ -266,7 +266,7 @@ function promptFor(caller: Caller, task: Task): string | null {
   return isShown ? typedPrompt(task.request) : null;
 }
 
-/** Enters the id of a bill for its clip; an administrator decides on statements, whoever's clip it is. */
+/** Enters the id of a bill for its clip; statements are the administrators', for the clips of all requesters. */
 async function enterId(ports: BotPorts, caller: Caller, statement: string, position: number): Promise<Reply | null> {
   const found = await ports.statements.get(teamOf(caller), statement);
   const question = found === undefined ? null : await questionOn(ports, found, position);

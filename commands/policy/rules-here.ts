@@ -100,7 +100,7 @@ function unreadMembers(unread: Unread): string {
 }
 
 /**
- * Returns why the caller may not decide on a task; `null` for its requester, and for those whom the policy names, by
+ * Returns why the caller may not decide on a task; `null` for its requester, and for those named in the policy, by
  * default the managers of its channel. Rejects with `store_unavailable`.
  * @param instead remedy, such as a command of their own.
  */
@@ -122,7 +122,7 @@ export async function mayNotDecideOn(
   return `Only ${either(names)} can do that here. ${rule}${instead === null ? '' : ` ${instead}`}`;
 }
 
-/** Returns why the caller may not review a clip; `null` for those whom the policy names, by default everyone who sees it. */
+/** Returns why the caller may not review a clip; `null` for those named in the policy, by default everyone who sees it. */
 export async function mayNotReview(ports: BotPorts, caller: Caller, origin: PolicyPlace): Promise<string | null> {
   const { review } = await rulesIn(ports, caller, origin);
   if (review === undefined || review === 'any' || caller.mayAdminister) return null;

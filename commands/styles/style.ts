@@ -84,6 +84,11 @@ const panel: Panel = {
   new: {
     label: 'New style…',
     title: 'New style',
+    check: async (ports, caller, { name: [typed = ''] = [] }) => {
+      const found = await styleAbout(ports, caller, typed);
+      const how = `To change it, use ${nameOf(declaration, caller.fields)} with its name.`;
+      return found ? [{ field: 'name', sentence: `name: there is already a style ${quoted(found.name)}. ${how}` }] : [];
+    },
     fields: () => [
       { option: 'name', label: 'Name', values: [], required: true, isSubject: true },
       ...PANEL_WORDS.map(([option, label]): PanelField => ({ option, label, values: [] })),
@@ -154,10 +159,10 @@ async function show(ports: BotPorts, caller: Caller, name: string | undefined): 
 }
 
 async function change(ports: BotPorts, caller: Caller, given: GivenOptions): Promise<Reply> {
-  const read = readStyle(ports.catalog(), given);
-  if (!read.ok) return refusedWith(read.problems);
   const { policy = NO_POLICY, styles: stored = [], revision } = await ports.settings.get(teamOf(caller));
-  const before = styleNamed({ styles: stored }, read.name);
+  const before = styleNamed({ styles: stored }, optionValue(given, 'name') ?? '');
+  const read = readStyle(ports.catalog(), given, before);
+  if (!read.ok) return refusedWith(read.problems);
   const after = read.change(before ?? { name: read.name });
   if (after === null && before === undefined) return refused(noSuchStyle(read.name, stored));
   if (after === null && isAskedFor(policy, read.name))
@@ -196,8 +201,8 @@ type ReadStyle =
   | { readonly ok: true; readonly name: string; readonly change: (before: Style) => Style | null }
   | { readonly ok: false; readonly problems: readonly FieldProblem[] };
 
-/** Reads the options of `/video style`. */
-function readStyle(catalog: Catalog, given: GivenOptions): ReadStyle {
+/** Reads the options of `/video style`. Without a model, what they set has to be offered by the style's own. */
+function readStyle(catalog: Catalog, given: GivenOptions, before: Style | undefined): ReadStyle {
   const typed = optionValue(given, 'name') ?? '';
   const name = typed.normalize('NFC').toLowerCase();
   const problems: FieldProblem[] = [];
@@ -218,9 +223,10 @@ function readStyle(catalog: Catalog, given: GivenOptions): ReadStyle {
     const most = `a style may have up to ${formatCount(MAX_TEXT_LENGTH)} here`;
     if (length > MAX_TEXT_LENGTH) wrong(part, `${part}: it has ${formatCount(length)} characters; ${most}`);
   }
-  const defaults = readDefaults(catalog, given, problems);
   const off = switchedOff(given, PARTS);
   const removed: readonly string[] = off.removed;
+  const own = removed.includes('model') ? undefined : catalog.models.find((model) => model.name === before?.model);
+  const defaults = readDefaults({ ...catalog, defaultModel: own ?? catalog.defaultModel }, given, problems);
   problems.push(...off.problems);
   if (problems.length > 0) return { ok: false, problems };
   const entered = { ...Object.fromEntries(texts), ...defaults };

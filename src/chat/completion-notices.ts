@@ -260,7 +260,7 @@ export class CompletionNotices {
   async #notifySubscribed(notification: Notification, notice: EndNotice): Promise<void> {
     const { of, end } = notification;
     const { platform, team, channel } = of.origin;
-    // Nobody else sees a direct message.
+    // A direct message is private.
     const view = notice.message.channel === channel ? notice : { ...notice, message: { channel, message: '' } };
     // A task that only its channel may see is not announced elsewhere.
     if (of.origin.audience !== 'team') return;

@@ -100,7 +100,7 @@ export class GalleryAccess {
     return { key, expiresAtMs: ticket.expiresAtMs };
   }
 
-  /** Returns the person for whom a link was created, without using it up; `null` unless it can be redeemed. */
+  /** Returns the person that a link was created for, without using it up; `null` unless it can be redeemed. */
   async openerOf(key: string): Promise<Opener | null> {
     return KEY.test(key) ? this.#valid(await galleryLinks.get(this.#options.store, key)) : null;
   }

@@ -55,7 +55,7 @@ export interface BudgetChange {
   readonly part: 'hard' | 'soft';
   /** Absent: all currencies; only with an `amount` of `null`. */
   readonly currency?: string;
-  /** 0: no money at all. `null`: no limit; also removes the soft amount along with the hard one. */
+  /** 0: no money at all. `null`: no limit; of all currencies, it removes the soft amounts along with the hard ones. */
   readonly amount: Micros | null;
 }
 
@@ -283,14 +283,13 @@ function budgetKey(scope: BudgetScope): string {
   return budgetsOf({ platform, team, channel, user: person })[scope.kind];
 }
 
-function changed({ hard, soft }: Pick<Budget, 'hard' | 'soft'>, change: BudgetChange) {
-  const { part, amount, currency } = change;
-  const without = (amounts: Amounts): Amounts =>
-    currency === undefined ? {} : Object.fromEntries(Object.entries(amounts).filter(([name]) => name !== currency));
-  const set = (amounts: Amounts): Amounts =>
-    amount === null || currency === undefined ? without(amounts) : { ...amounts, [currency]: amount };
-  if (part === 'soft') return { hard, soft: set(soft) };
-  return { hard: set(hard), soft: amount === null ? without(soft) : soft };
+function changed({ hard, soft }: Pick<Budget, 'hard' | 'soft'>, { part, amount, currency }: BudgetChange) {
+  if (currency === undefined) return { hard: part === 'soft' ? hard : {}, soft: {} };
+  const set = (amounts: Amounts): Amounts => {
+    const { [currency]: _before, ...others } = amounts;
+    return amount === null ? others : { ...amounts, [currency]: amount };
+  };
+  return part === 'soft' ? { hard, soft: set(soft) } : { hard: set(hard), soft };
 }
 
 function hasHard(budget: Budget | null): boolean {

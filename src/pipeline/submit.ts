@@ -100,7 +100,7 @@ export class Submitter implements TaskObserver {
   }
 
   changed(task: Task, event: Parameters<TaskObserver['changed']>[1]): void {
-    // One that waits, for an approval or for the shot before it, is claimed by whoever ends that.
+    // One that waits, for an approval or for the shot before it, is claimed by the process that ends the wait.
     if (event === 'claimed' && task.state === 'claimed') this.#claimed.set(task.id, task);
     else this.#claimed.delete(task.id);
   }

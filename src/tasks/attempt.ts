@@ -43,7 +43,7 @@ export function lostThere(task: Task, { of, failure, isListed = false }: EventOf
   return { ...lost, turnAtMs: lease.atMs, failure: mayBeFound ? { ...failure, search } : failure };
 }
 
-/** Returns whether an uncertain task is being looked for in the list of its service: nobody has to decide on it yet. */
+/** Returns whether an uncertain task is being looked for in the list of its service: it needs no decision yet. */
 export function isSought({ state, leftBy, failure }: Pick<Task, 'state' | 'leftBy' | 'failure'>): boolean {
   const { search } = failure ?? {};
   return state === 'uncertain' && leftBy === undefined && search !== undefined && search.result === undefined;

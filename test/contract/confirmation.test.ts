@@ -1,12 +1,9 @@
-import { expect } from 'vitest';
 import type { ShownPrices } from '#commands/bot-port.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
-import { buttonsOf as buttonsOnDiscord, DiscordHouse, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
-import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
-import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack, SlackHouse } from '#test/fakes/slack-house.ts';
 import { taskView } from '#test/fakes/views.ts';
 import { type ConfirmationHarness, describeConfirmation, FORM_CATALOG, originOf } from './confirmation.contract.ts';
+import { startOnDiscord, startOnPlayground, startOnSlack } from './harnesses.ts';
 import { describeStudio } from './studio.contract.ts';
 
 const FORM_PROMPT = { prompt: 'a red fox' };
@@ -22,9 +19,9 @@ describeConfirmation('the playground', startPlayground);
 describeStudio('the playground', startPlayground);
 
 async function startDiscord(): Promise<ConfirmationHarness> {
-  const house = await DiscordHouse.start();
-  const { discord, bot } = house;
-  const { people, users, channels } = discord;
+  const { house, discord, shared } = await startOnDiscord();
+  const { bot } = shared;
+  const { people, users } = discord;
   const origin = async () => {
     const reply = bot.reply;
     bot.reply = privately('Hello.');
@@ -33,7 +30,7 @@ async function startDiscord(): Promise<ConfirmationHarness> {
     return originOf(caller);
   };
   return {
-    bot,
+    ...shared,
     requester: users.alice,
     order: () => people.slash('video create', { prompt: 'a red fox' }),
     shown: PRICES,
@@ -50,25 +47,14 @@ async function startDiscord(): Promise<ConfirmationHarness> {
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, '🔁'),
     press: (message, button) => people.press(message, button),
-    messages: async () =>
-      discord.messages(channels.general).map((one) => ({
-        id: one.id,
-        text: plainOnDiscord(one),
-        buttons: buttonsOnDiscord(one),
-        visibleTo: one.visibleTo,
-      })),
     restart: () => house.restart(),
-    remove: async () => {
-      expect(discord.violations).toEqual([]);
-      await house.remove();
-    },
   };
 }
 
 async function startSlack(): Promise<ConfirmationHarness> {
-  const house = await SlackHouse.start();
-  const { slack, bot } = house;
-  const { people, users, channels } = slack;
+  const { house, slack, shared } = await startOnSlack();
+  const { bot } = shared;
+  const { people, users } = slack;
   const origin = async () => {
     const reply = bot.reply;
     bot.reply = privately('Hello.');
@@ -78,7 +64,7 @@ async function startSlack(): Promise<ConfirmationHarness> {
     return originOf(caller);
   };
   return {
-    bot,
+    ...shared,
     requester: users.alice,
     order: () => people.slash('/video a red fox'),
     shown: { ...PRICES, price: { amount: '0.2', currency: 'USD' } },
@@ -92,28 +78,17 @@ async function startSlack(): Promise<ConfirmationHarness> {
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, 'repeat'),
     press: (message, button) => people.press(message, button),
-    messages: async () =>
-      slack.messages(channels.general).map((one) => ({
-        id: one.ts,
-        text: plainOnSlack(one),
-        buttons: buttonsOnSlack(one),
-        visibleTo: one.visibleTo,
-      })),
     restart: () => house.restart(),
-    remove: async () => {
-      await house.remove();
-      expect(slack.violations).toEqual([]);
-    },
   };
 }
 
 async function startPlayground(): Promise<ConfirmationHarness> {
-  const house = await PlaygroundHouse.start();
   const user = { id: 'ada', name: 'ada' };
+  const { house, shared } = await startOnPlayground(user.id);
   let orders = 0;
   const where = { platform: 'playground', team: 'playground', channel: 'general', address: {} };
   return {
-    bot: house.bot,
+    ...shared,
     requester: user.id,
     order: () =>
       house.post('interactions', {
@@ -134,8 +109,6 @@ async function startPlayground(): Promise<ConfirmationHarness> {
       (await house.platform.open(task, originOf({ ...where, user, interaction: 'i0' }), taskView({ task }))).message,
     react: (message) => house.post('reactions', { id: 'i2', user: user.id, message, emoji: '🔁' }),
     press: (message, button) => house.post('presses', { id: 'i3', user: user.id, message, button }),
-    messages: () => house.messages('general', `&user=${user.id}`),
     restart: () => house.restart(),
-    remove: () => house.remove(),
   };
 }

@@ -1,7 +1,5 @@
 import { expect, vi } from 'vitest';
-import { buttonsOf as buttonsOnDiscord, DiscordHouse, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
-import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
-import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack, SlackHouse } from '#test/fakes/slack-house.ts';
+import { startOnDiscord, startOnPlayground, startOnSlack } from './harnesses.ts';
 import { describePanels, type PanelHarness, type ShownForm } from './panels.contract.ts';
 
 describePanels('Discord', startDiscord);
@@ -16,25 +14,17 @@ function nameIn(names: readonly string[], begun: string): string {
 }
 
 async function startDiscord(): Promise<PanelHarness> {
-  const house = await DiscordHouse.start();
-  const { discord } = house;
+  const { house, discord, shared } = await startOnDiscord();
   const { people, users, channels } = discord;
   const rights = { permissions: ['MANAGE_GUILD'] } as const;
   const group = discord.addRole('producers');
   return {
-    bot: house.bot,
+    ...shared,
     administrator: users.alice,
     people: [users.alice, users.bob],
     group: { id: group, value: `<@&${group}|@producers>` },
     channel: channels.clips,
     command: () => house.answerTo(people.slash('video-admin settings', {}, rights)),
-    messages: async () =>
-      discord.messages(channels.general).map((one) => ({
-        id: one.id,
-        text: plainOnDiscord(one),
-        buttons: buttonsOnDiscord(one),
-        visibleTo: one.visibleTo,
-      })),
     press: async (message, button): Promise<ShownForm> => {
       const opener = people.press(message, button, rights);
       await discord.answered(opener);
@@ -55,33 +45,21 @@ async function startDiscord(): Promise<PanelHarness> {
         },
       };
     },
-    remove: async () => {
-      expect(discord.violations).toEqual([]);
-      await house.remove();
-    },
   };
 }
 
 async function startSlack(): Promise<PanelHarness> {
-  const house = await SlackHouse.start();
-  const { slack, bot } = house;
+  const { slack, shared } = await startOnSlack();
   const { people, users, channels } = slack;
   slack.setAdmin(users.alice, 'is_admin');
   slack.setGroup('S01PRODUCERS', [users.bob]);
   return {
-    bot,
+    ...shared,
     administrator: users.alice,
     people: [users.alice, users.bob],
     group: { id: '<!subteam^S01PRODUCERS|@s01producers>', value: '<!subteam^S01PRODUCERS|@s01producers>' },
     channel: channels.clips,
     command: async () => people.slash('/video settings'),
-    messages: async () =>
-      slack.messages(channels.general).map((one) => ({
-        id: one.ts,
-        text: plainOnSlack(one),
-        buttons: buttonsOnSlack(one),
-        visibleTo: one.visibleTo,
-      })),
     press: async (message, button): Promise<ShownForm> => {
       const before = slack.forms.shown(users.alice)?.id;
       people.press(message, button);
@@ -105,26 +83,21 @@ async function startSlack(): Promise<PanelHarness> {
         },
       };
     },
-    remove: async () => {
-      await house.remove();
-      expect(slack.violations).toEqual([]);
-    },
   };
 }
 
 async function startPlayground(): Promise<PanelHarness> {
-  const house = await PlaygroundHouse.start();
   const user = 'operator';
+  const { house, shared } = await startOnPlayground(user);
   let sent = 0;
   const id = (): string => `i${++sent}`;
   return {
-    bot: house.bot,
+    ...shared,
     administrator: user,
     people: ['ada', 'sam'],
     group: null,
     channel: 'clips',
     command: () => house.post('interactions', { id: id(), user, channel: 'general', text: '/video settings' }),
-    messages: () => house.messages('general', `&user=${user}`),
     press: async (message, button): Promise<ShownForm> => {
       const { body } = await house.post('presses', { id: id(), user, message, button });
       const fields = body.form.fields as readonly { readonly name: string; readonly value: string }[];
@@ -145,6 +118,5 @@ async function startPlayground(): Promise<PanelHarness> {
         },
       };
     },
-    remove: () => house.remove(),
   };
 }

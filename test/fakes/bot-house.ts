@@ -238,7 +238,7 @@ export class BotHouse implements BotPorts {
   constructor(catalog: Catalog, steering: BotPorts['steering'] = []) {
     this.#catalog = catalog;
     this.steering = steering;
-    this.bot = createBot(this);
+    this.bot = createBot(this, (work) => work());
   }
 
   readonly catalog = (): Catalog => this.#catalog;

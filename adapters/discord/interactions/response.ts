@@ -85,9 +85,9 @@ export class InteractionResponse {
   /** Time of its arrival by {@link Clock.monotonic}. */
   readonly #receivedAtMs: number;
   readonly #first = Promise.withResolvers<ResponseOutcome>();
-  #state: 'open' | 'answered' | 'deferred' = 'open';
-  /** An earlier delivery's response is there, although this one came too late for its own. */
-  #isAdopted = false;
+  #outcome = this.#first.promise;
+  /** False once there is an initial response, or an attempt at one. */
+  #isOpen = true;
 
   constructor(options: InteractionResponseOptions) {
     this.#options = options;
@@ -98,12 +98,12 @@ export class InteractionResponse {
   }
 
   get outcome(): Promise<ResponseOutcome> {
-    return this.#isAdopted ? Promise.resolve('taken') : this.#first.promise;
+    return this.#outcome;
   }
 
   /** True while a modal can still be shown, which must be the initial response. */
   get takesForms(): boolean {
-    return this.#state === 'open';
+    return this.#isOpen;
   }
 
   /**
@@ -112,10 +112,9 @@ export class InteractionResponse {
    * @returns whether the user saw the acknowledgement; `false` once Discord has reported the interaction as failed.
    */
   async accepted(): Promise<boolean> {
-    if (!this.#options.isFresh || (this.#state === 'open' && this.#ageMs > FIRST_RESPONSE_MS)) {
+    if (!this.#options.isFresh || (this.#isOpen && this.#ageMs > FIRST_RESPONSE_MS)) {
       if ((await this.#find()) !== 'thinking') return false;
       this.adopt();
-      this.#isAdopted = true;
       return true;
     }
     const outcome = await this.defer();
@@ -124,13 +123,13 @@ export class InteractionResponse {
 
   /** Returns whether the interaction can still be responded to. */
   async takesAnswers(): Promise<boolean> {
-    return this.#state === 'open' ? this.#ageMs <= FIRST_RESPONSE_MS : (await this.outcome) === 'taken';
+    return this.#isOpen ? this.#ageMs <= FIRST_RESPONSE_MS : (await this.outcome) === 'taken';
   }
 
   /** Defers the interaction, unless it already has a response. */
   async defer(): Promise<ResponseOutcome> {
-    if (this.#state !== 'open') return this.outcome;
-    this.#state = 'deferred';
+    if (!this.#isOpen) return this.outcome;
+    this.#isOpen = false;
     if (this.#mode === 'update') return this.#send({ type: InteractionResponseType.DeferredMessageUpdate });
     const data = this.#mode === 'public' ? {} : { flags: IS_EPHEMERAL };
     return this.#send({ type: InteractionResponseType.DeferredChannelMessageWithSource, data });
@@ -183,8 +182,8 @@ export class InteractionResponse {
 
   /** Sends the initial response, if none was sent yet. @returns whether nothing is left to do. */
   async #initially(response: InitialResponse): Promise<boolean> {
-    if (this.#state === 'open') {
-      this.#state = 'answered';
+    if (this.#isOpen) {
+      this.#isOpen = false;
       this.#timer();
       const earlier = this.#ageMs <= FIRST_RESPONSE_MS ? await this.#earlier() : null;
       if (earlier !== null) {
@@ -244,12 +243,12 @@ export class InteractionResponse {
     return this.#options.isReplayed || this.#options.ageMs >= MAYBE_REPEATED_MS;
   }
 
-  /** Adopts the response to an earlier delivery. */
+  /** Adopts the response to an earlier delivery, also where this one came too late for its own. */
   adopt(): void {
-    if (this.#state !== 'open') return;
-    this.#state = 'deferred';
+    this.#isOpen = false;
     this.#timer();
     this.#first.resolve('taken');
+    this.#outcome = Promise.resolve('taken');
   }
 
   get #ageMs(): number {

@@ -26,16 +26,10 @@ interface PaneThread {
   readonly thread: string;
 }
 
-/** Status of a thread, as it was set. */
-interface Status {
-  readonly atMs: number;
-  /** Messages whose clips are being made. */
-  readonly pending: ReadonlySet<string>;
-}
-
 /** Without it, there is no pane. @see https://docs.slack.dev/reference/scopes/assistant.write */
 const SCOPE = 'assistant:write';
 /** Slack removes a status after two minutes. @see https://docs.slack.dev/reference/methods/assistant.threads.setStatus */
+const STATUS_TIMEOUT_MS = 120_000;
 const REFRESH_AFTER_MS = 60_000;
 const MAX_THREADS = 1_000;
 
@@ -48,7 +42,8 @@ export class AssistantPane {
   readonly #options: AssistantPaneOptions;
   /** Price and titles of the prompts that a thread shows. */
   readonly #suggested = new BoundedMap<string, string>(MAX_THREADS);
-  readonly #statuses = new BoundedMap<string, Status>(MAX_THREADS);
+  /** By thread, when the status was last set for each message whose clip is being made. */
+  readonly #pending = new BoundedMap<string, ReadonlyMap<string, number>>(MAX_THREADS);
   readonly #turns = new Serial<string>();
 
   constructor(options: AssistantPaneOptions) {
@@ -61,33 +56,33 @@ export class AssistantPane {
     const content = JSON.stringify(prompts);
     const key = `${channel}:${thread}`;
     const before = this.#suggested.get(key);
-    if (before === content) return;
-    this.#suggested.set(key, content);
     const [first, ...others] = prompts;
-    if (first === undefined) return;
+    if (before === content || first === undefined) return;
     const { title, suggestions } = ASSISTANT_WORDS;
     const place = { channel_id: channel, thread_ts: thread };
-    await this.#attempt(to, 'suggesting prompts', ({ assistant: { threads } }) =>
-      threads.setSuggestedPrompts({ ...place, title: suggestions, prompts: [first, ...others] }),
-    );
+    await this.#attempt(to, 'suggesting prompts', async ({ assistant: { threads } }) => {
+      await threads.setSuggestedPrompts({ ...place, title: suggestions, prompts: [first, ...others] });
+      this.#suggested.set(key, content);
+    });
     if (before !== undefined) return;
     await this.#attempt(to, 'naming a thread', ({ assistant: { threads } }) => threads.setTitle({ ...place, title }));
   }
 
-  /** Sets the status of the thread in which a clip is made, or clears it with the last one. Never rejects, and is not waited for. */
+  /**
+   * Sets the status of the thread in which a clip is made, or clears it with the last one. One that was not edited for as long
+   * as a status lasts may have ended on another replica, and no longer counts. Never rejects, and is not waited for.
+   */
   follow(origin: Origin, { channel, message }: MessageRef, view: View): void {
     const { thread } = readAddress(origin.address);
     if (!isCardView(view) || thread === null || !channel.startsWith('D')) return;
     const key = `${channel}:${thread}`;
     const nowMs = this.#options.clock.monotonic();
-    const before = this.#statuses.get(key);
     const isMaking = isPending(view.phase);
-    const others = [...(before?.pending ?? [])].filter((one) => one !== message);
-    const pending = new Set(isMaking ? [...others, message] : others);
-    const isKnown = before?.pending.has(message) === true;
-    if (isMaking ? isKnown && nowMs - (before?.atMs ?? 0) < REFRESH_AFTER_MS : !isKnown) return;
-    if (pending.size === 0) this.#statuses.delete(key);
-    else this.#statuses.set(key, { atMs: nowMs, pending });
+    const pending = new Map([...(this.#pending.get(key) ?? [])].filter(([, atMs]) => nowMs - atMs < STATUS_TIMEOUT_MS));
+    if (isMaking && nowMs - (pending.get(message) ?? Number.NEGATIVE_INFINITY) < REFRESH_AFTER_MS) return;
+    pending.delete(message);
+    if (isMaking) pending.set(message, nowMs);
+    this.#pending.set(key, pending);
     const status = pending.size === 0 ? '' : ASSISTANT_WORDS.rendering;
     const set = { channel_id: channel, thread_ts: thread, status };
     void this.#turns.run(key, () =>

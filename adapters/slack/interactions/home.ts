@@ -8,6 +8,7 @@ import type { Clock } from '#src/clock.ts';
 import type { Broadcast } from '#src/engine/index.ts';
 import { asDailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
+import { Serial } from '#src/serial.ts';
 import type { Workspaces } from '../installation/workspaces.ts';
 import { plain, renderCard } from '../messages/render.ts';
 import type { Clients, TeamRef } from '../web-api/client.ts';
@@ -54,6 +55,8 @@ export class Home {
   readonly #shown = new BoundedMap<string, ShownTab>(MAX_SHOWN);
   /** Planned updates, by what they are of: a workspace, or one of its users. */
   readonly #planned = new Map<string, () => void>();
+  /** Reads and publishes each tab in turn, so that the latest content stays. */
+  readonly #turns = new Serial<string>();
   readonly #unsubscribe: () => void;
 
   constructor(options: HomeOptions) {
@@ -81,8 +84,9 @@ export class Home {
     // Later updates answer no interaction.
     const { acknowledged: _acknowledged, ...user } = caller;
     const tab: ShownTab = { to, caller: user, atMs, content: null };
-    this.#shown.set(`${to.team}:${caller.user.id}`, tab);
-    await this.#showNow(tab, caller);
+    const key = `${to.team}:${caller.user.id}`;
+    this.#shown.set(key, tab);
+    await this.#turns.run(key, () => this.#showNow(tab, caller));
   }
 
   #planFor(changed: string): void {
@@ -113,7 +117,9 @@ export class Home {
       const { refusal, isExternal, mayAdminister } = await admission(to, caller.user.id);
       const isClosed = clock.monotonic() - atMs >= OPEN_MS;
       if (isClosed || refusal !== null) return void this.#shown.delete(key);
-      await this.#showNow(tab, { ...caller, isExternal, mayAdminister });
+      const now = { ...caller, isExternal, mayAdminister };
+      // It may have been forgotten, or opened again, meanwhile.
+      if (this.#shown.get(key) === tab) await this.#turns.run(key, () => this.#showNow(tab, now));
     } catch (thrown) {
       logger.warn({ event: 'slack_home_failed', err: thrown }, 'failed to update a home tab');
     }
@@ -147,9 +153,11 @@ export class Home {
 
   /** Takes what a user's tab shows from Slack, which keeps it until the next opening. @throws retryable errors alone */
   async forget(to: TeamRef, user: string): Promise<void> {
-    this.#shown.delete(`${to.team}:${user}`);
+    const key = `${to.team}:${user}`;
+    this.#shown.delete(key);
     try {
-      await this.#publish(to, user, renderCard(EMPTY_HOME, { workspaceUrl: null }).blocks);
+      const { blocks } = renderCard(EMPTY_HOME, { workspaceUrl: null });
+      await this.#turns.run(key, () => this.#publish(to, user, blocks));
     } catch (thrown) {
       const err = asDailiesError(thrown, 'clearing a home tab');
       if (err.retryable) throw err;

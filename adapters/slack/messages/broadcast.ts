@@ -45,9 +45,10 @@ export class Broadcasts {
     return [{ id: `${PREFIX}${user.id}`, label: BROADCAST_WORDS.button, style: 'plain' }];
   }
 
-  /** Sends the clip of a card to its channel. @returns a sentence for the person who pressed. */
-  async send(to: TeamRef, message: MessageRef): Promise<string> {
+  /** Sends the clip of a card to its channel. @param pressed the card, or a reply in its place @returns a sentence */
+  async send(to: TeamRef, pressed: MessageRef): Promise<string> {
     const { messages, messageStore } = this.#options;
+    const message = await messageStore.standsFor(pressed);
     const key = broadcastKey(message);
     if ((await messages.posted(key)) !== undefined) return BROADCAST_WORDS.already;
     const link = linkOf(await messageStore.file(message));
@@ -55,11 +56,9 @@ export class Broadcasts {
     if (link === null || thread === message.message) return BROADCAST_WORDS.gone;
     const body = renderCard(textCard([{ link, label: BROADCAST_WORDS.link }]), { workspaceUrl: null });
     const posted = await messages.postOnce(key, { to, channel: message.channel, thread, body, isBroadcast: true });
-    // It is retracted with its clip, which may have been removed meanwhile.
-    await messageStore.rememberReply(message, posted);
+    // The clip may have been removed meanwhile.
     if ((await messageStore.file(message)) !== undefined) return BROADCAST_WORDS.done;
     await messages.delete(to, posted, 'deleting a message');
-    await messageStore.forgetReplies(message);
     return BROADCAST_WORDS.gone;
   }
 }

@@ -41,15 +41,8 @@ export class Retractions {
   async retract({ to, message, body }: Retracting): Promise<void> {
     const { messageStore, files, messages } = this.#options;
     const file = await messageStore.file(message);
-    const broadcast = await messages.posted(broadcastKey(message));
-    const replies = new Map(
-      [...(await messageStore.replies(message)), ...(broadcast === undefined ? [] : [broadcast])].map((one) => [
-        one.message,
-        one,
-      ]),
-    ).values();
     const ofFile = file === undefined ? null : await files.messageOf(to, file);
-    const below = [...(ofFile === null ? [] : [ofFile]), ...replies];
+    const below = [...(ofFile === null ? [] : [ofFile]), ...(await messageStore.replies(message))];
     const failures: DailiesError[] = [];
     const attempt = async (retracted: Promise<void>): Promise<void> => {
       const failure = await retracted.then(() => null, failureOf);
@@ -61,6 +54,9 @@ export class Retractions {
     if (file !== undefined) await attempt(files.delete(to, file, 'deleting a clip'));
     await attempt(this.#replace({ to, message, body }));
     if (file !== undefined) await messageStore.forgetFile(message, file);
+    // From here on, Broadcasts sees that the file is gone: a message that it sent before is recorded.
+    const broadcast = await messages.posted(broadcastKey(message));
+    if (broadcast !== undefined) await attempt(this.#replace({ to, message: broadcast, body }));
     await messageStore.forgetReplies(message);
     const [failure] = failures;
     if (failure !== undefined) throw failure;

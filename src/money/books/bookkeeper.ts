@@ -5,7 +5,7 @@ import type { AuditTrail } from '../../teams/index.ts';
 import { parseSumName } from '../sum-name.ts';
 import { type BooksReport, checkBooks } from './check.ts';
 
-/** Delay after which the heads of the audit logs are written to the log again, out of reach of whoever changes the store. */
+/** Delay after which the heads of the audit logs are written to the log again, out of reach of changes to the store. */
 const HEADS_EVERY_MS = 86_400_000;
 /** Pause after each page, for other work. */
 const PAUSE_MS = 20;

@@ -86,6 +86,16 @@ describe('the clips in progress', () => {
     expect(card).not.toContain('(Cancel)');
   });
 
+  it('of others that cannot be cancelled take the place of none that can, and are not counted', async () => {
+    house.memberRights.set('clips:U2', { view: true, post: true, manage: true });
+    for (let at = 1; at <= 10; at += 1) await house.seed(ada(), `owl ${at} flies home`, ...LOST);
+    const { id } = await house.seed(ada(), 'a red fox');
+    for (let at = 11; at <= 20; at += 1) await house.seed(ada(), `owl ${at} flies home`, ...LOST);
+    const cards = await homeOf(bob());
+    expect(buttons(cards).filter((one) => one.startsWith('cancel:'))).toEqual([`cancel:${id}`]);
+    expect(cardAt(cards, 'In progress').split('\n')).toHaveLength(2);
+  });
+
   it('are at most ten, and the rest is counted', async () => {
     for (let at = 1; at <= 12; at += 1) await house.seed(ada(), `fox ${at} runs home`);
     const lines = cardAt(await homeOf(ada()), 'In progress').split('\n');

@@ -230,6 +230,15 @@ describe('the panel of /video budget', () => {
     expect(await amounts(house)).toEqual([['team', { USD: 100_000_000n }, {}]]);
   });
 
+  it('removes the amount that was emptied alone', async () => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'budget team 100');
+    await house.bot.text(admin(), 'budget team 50 --soft');
+    const form = await open(house, 'panel:budget:amounts:team');
+    expect(replyText(await save(house, form, { hard_USD: '' }))).toContain('was removed (it was $100.00)');
+    expect(await amounts(house)).toEqual([['team', {}, { USD: 50_000_000n }]]);
+  });
+
   it('removes the amount of its currency alone where “off” is written', async () => {
     const house = new BotHouse(CATALOG);
     await house.bot.text(admin(), 'budget team 100');
@@ -383,15 +392,18 @@ describe('the panel of /video policy', () => {
     expect((await rules(house))?.team).not.toHaveProperty('create');
   });
 
-  it('refuses a list that somebody else changed meanwhile, which it would undo', async () => {
-    const house = new BotHouse(CATALOG);
-    await house.bot.text(admin(), 'policy --models "swift-1, plain"');
-    const form = await open(house, 'panel:policy:values');
-    await house.bot.text(admin(), 'policy --models swift-1');
-    const reply = await save(house, form, { models: 'swift-1\nplain\nepic-pro', clips: '2' });
-    expect(reply).toMatchObject({ kind: 'refused', sentence: expect.stringContaining('changed this meanwhile') });
-    expect((await rules(house))?.team).toEqual({ models: ['swift-1'] });
-  });
+  it.each(['swift-1\nplain\nepic-pro', ''])(
+    'refuses a list that somebody else changed meanwhile, which %j would undo',
+    async (models) => {
+      const house = new BotHouse(CATALOG);
+      await house.bot.text(admin(), 'policy --models "swift-1, plain"');
+      const form = await open(house, 'panel:policy:values');
+      await house.bot.text(admin(), 'policy --models swift-1');
+      const reply = await save(house, form, { models, clips: '2' });
+      expect(reply).toMatchObject({ kind: 'refused', sentence: expect.stringContaining('changed this meanwhile') });
+      expect((await rules(house))?.team).toEqual({ models: ['swift-1'] });
+    },
+  );
 
   it('takes out whoever has left, and saves what is right beside what is refused', async () => {
     const house = new BotHouse(CATALOG);
@@ -506,6 +518,19 @@ describe('the panel of /video style', () => {
     const form = await open(house, 'panel:style:new');
     const reply = await save(house, form, { name: 'my house', before: 'x' });
     expect(reply).toMatchObject({ kind: 'refused', problems: [{ field: 'name~' }] });
+  });
+
+  it.each([
+    ['/video style', {}],
+    ['/video-admin style', { fields: { files: {}, links: {}, administration: '/video-admin' } }],
+  ])('makes no new style of a name that is taken, and says how to change that: %s', async (command, more) => {
+    const house = new BotHouse(CATALOG);
+    await house.bot.text(admin(), 'style house --before "on film,"');
+    const form = await open(house, 'panel:style:new');
+    const reply = await save(house, form, { name: 'House', before: 'in clay,' }, admin(more));
+    expect(reply).toMatchObject({ kind: 'refused', problems: [{ field: 'name~' }] });
+    expect(replyText(reply)).toContain(`there is already a style “house”. To change it, use ${command} with its name.`);
+    expect(await styles(house)).toEqual([{ name: 'house', before: 'on film,' }]);
   });
 });
 

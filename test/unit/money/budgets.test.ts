@@ -95,8 +95,9 @@ describe('a budget', () => {
     await set(TEAM, hard('20', 'EUR'));
     await set(TEAM, soft('8', 'USD'));
     await set(TEAM, soft('9', 'EUR'));
-    await set(TEAM, soft(null, 'EUR'));
     await set(TEAM, hard(null, 'EUR'));
+    expect((await budgets.get(TEAM))?.soft).toEqual({ USD: microsOf('8'), EUR: microsOf('9') });
+    await set(TEAM, soft(null, 'EUR'));
     expect(await budgets.get(TEAM)).toMatchObject({ hard: { USD: microsOf('10') }, soft: { USD: microsOf('8') } });
     await set(TEAM, soft(null));
     expect(await budgets.get(TEAM)).toMatchObject({ hard: { USD: microsOf('10') }, soft: {} });

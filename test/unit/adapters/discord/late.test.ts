@@ -123,6 +123,23 @@ describe('an order acknowledged before a crash', () => {
     expect(callbacks().map(({ status }) => status)).toEqual([204]);
   });
 
+  it.each([500, 4_000])('gets an answer that is no order where it shows “thinking…”, %i ms later', async (ms) => {
+    const asked = house.discord.people.slash('video create', { prompt: 'a fox' });
+    await house.discord.answered(asked);
+    await awayFor(ms, () => {
+      house.bot.command = async (caller) => {
+        // An interaction that is too late is deferred, in vain, as soon as timers run.
+        clock.advance(0);
+        await caller.acknowledged?.();
+        return { kind: 'refused', sentence: 'The budget is used up.' };
+      };
+    });
+    house.discord.redeliver(asked);
+    const shows = () => general().some((one) => plainOf(one).includes('The budget is used up.'));
+    await house.discord.until(shows, 'the answer');
+    expect(callbacks().map(({ status }) => status)).toEqual([204]);
+  });
+
   it('is offered if its response says something by then', async () => {
     house.bot.command = async (caller) => {
       await caller.acknowledged?.();

@@ -74,6 +74,14 @@ describe('/video style', () => {
     expect(await stored()).toBeUndefined();
   });
 
+  it('takes a length alone as its own model offers it', async () => {
+    await set('house --model epic-pro');
+    expect(await set('house --seconds 10')).toContain('Length: 10 s');
+    expect(await set('house --seconds 8')).toContain('seconds: Epic Pro can’t make 8 s');
+    expect(await set('house --seconds 8 --off model')).toContain('Length: 8 s');
+    expect(await stored()).toEqual([{ name: 'house', seconds: 8 }]);
+  });
+
   it('keeps changes that are made at once', async () => {
     await Promise.all([set('house --after film'), set('noir --after dark'), set('anime --after cel')]);
     expect((await stored())?.map(({ name }) => name)).toEqual(['anime', 'house', 'noir']);

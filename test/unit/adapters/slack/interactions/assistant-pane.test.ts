@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ASSISTANT_WORDS } from '#commands/sentences/assistant.ts';
 import { layOut } from '#commands/ui/card.ts';
 import type { View } from '#src/chat/view.ts';
+import { type Clock, systemClock } from '#src/clock.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -65,6 +66,16 @@ describe('a thread of the assistant pane', () => {
     expect(prompts()).toHaveLength(2);
     expect(prompts()[1]?.[0]?.title).toContain('$0.40');
     expect(calls('setTitle')).toHaveLength(1);
+  });
+
+  it('gets its prompts with the next look where they could not be set', async () => {
+    slack.fail('assistant.threads.setSuggestedPrompts', 'internal_error');
+    const thread = await opened();
+    for (let times = 0; times < 2; times += 1) {
+      const envelope = slack.people.lookElsewhere(thread, slack.channels.clips);
+      if (envelope !== null) await slack.acknowledged(envelope);
+    }
+    expect(calls('setSuggestedPrompts')).toHaveLength(2);
   });
 
   it('of someone without access gets nothing', async () => {
@@ -145,6 +156,35 @@ describe('the status of a thread', () => {
     expect(slack.status(thread.ts)).toBe(ASSISTANT_WORDS.rendering);
     await house.platform.edit(other, caller, done, 'final');
     await slack.until(() => slack.status(thread.ts) === '', 'the end of the status');
+  });
+
+  it('is cleared by a process that did not set it', async () => {
+    const { thread, caller, message } = await ordered();
+    await slack.until(() => slack.status(thread.ts) === ASSISTANT_WORDS.rendering, 'the status');
+    await house.restart();
+    await house.platform.edit(message, caller, done, 'final');
+    await slack.until(() => calls('setStatus').length === 2, 'the end of the status');
+    expect(slack.status(thread.ts)).toBe('');
+  });
+
+  it('is cleared although an earlier clip, of which nothing was seen for two minutes, ended elsewhere', async () => {
+    let skippedMs = 0;
+    const clock: Clock = {
+      now: () => systemClock.now() + skippedMs,
+      monotonic: () => systemClock.monotonic() + skippedMs,
+      after: (delayMs, run) => systemClock.after(delayMs, run),
+    };
+    await house.remove();
+    house = await SlackHouse.start({ clock, shortlyMs: 300_000 });
+    slack = house.slack;
+    dm = slack.dm(slack.users.alice);
+    house.bot.catalogFor = async () => parseCatalog(sandboxCatalog);
+    const { caller } = await ordered();
+    skippedMs = 120_000;
+    const next = await house.platform.open('task-2' as TaskId, caller, running);
+    await house.platform.edit(next, caller, done, 'final');
+    await slack.until(() => calls('setStatus').length === 3, 'the end of the next clip');
+    expect(calls('setStatus').at(-1)).toMatchObject({ status: '' });
   });
 
   it('touches no order where it fails', async () => {

@@ -5,12 +5,12 @@ import type { Admission } from '#adapters/slack/interactions/admission.ts';
 import { Home } from '#adapters/slack/interactions/home.ts';
 import type { Clients } from '#adapters/slack/web-api/client.ts';
 import { EMPTY_HOME } from '#commands/home.ts';
-import { linesOf, textCard } from '#commands/ui/card.ts';
+import { type Card, linesOf, textCard } from '#commands/ui/card.ts';
 import { LocalBroadcast } from '#src/engine/cluster/broadcast.ts';
 import { ada, bob } from '#test/fakes/bot-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { ScriptedBot } from '#test/fakes/scripted-bot.ts';
-import { pass } from '#test/fakes/settle.ts';
+import { deferred, pass, settle } from '#test/fakes/settle.ts';
 
 const TO = { team: 'T1', enterprise: undefined };
 const MEMBER: Admission = { refusal: null, isExternal: false, mayAdminister: false };
@@ -19,7 +19,12 @@ const HOUR_MS = 3_600_000;
 let clock: ManualClock;
 let bot: ScriptedBot;
 let broadcast: LocalBroadcast;
-let published: { readonly team: string; readonly user: string; readonly blocks: number }[];
+let published: {
+  readonly team: string;
+  readonly user: string;
+  readonly blocks: number;
+  readonly content: string;
+}[];
 let admissions: Map<string, Admission | Error>;
 
 beforeEach(() => {
@@ -36,7 +41,7 @@ function replica(): Home {
     run({
       views: {
         publish: async ({ user_id: user, view }: { user_id: string; view: { blocks: readonly unknown[] } }) =>
-          published.push({ team, user, blocks: view.blocks.length }),
+          published.push({ team, user, blocks: view.blocks.length, content: JSON.stringify(view.blocks) }),
       },
     });
   return new Home({
@@ -160,6 +165,35 @@ describe('after a clip of one user', () => {
     await pass(clock, 60_000, 500);
     expect(bot.heard).toEqual([]);
   });
+});
+
+it('a tab that is published twice at a time ends up with the latest content', async () => {
+  const home = replica();
+  const earlier = deferred<readonly Card[]>();
+  bot.home = () => earlier.promise;
+  const first = home.show(TO, ada());
+  await settle();
+  bot.home = async () => [textCard(['Nothing waits.'])];
+  const second = home.show(TO, ada());
+  await settle();
+  earlier.resolve([textCard(['One request waits.'])]);
+  await Promise.all([first, second]);
+  expect(published.at(-1)?.content).toContain('Nothing waits.');
+});
+
+it('a tab of a forgotten user stays empty, also where it was being updated', async () => {
+  const home = replica();
+  await home.show(TO, ada());
+  const read = deferred();
+  bot.home = () => read.promise.then(() => [textCard(['A red fox.'])]);
+  home.changed(TO, 'U1');
+  await pass(clock, 2_000, 250);
+  const forgotten = home.forget(TO, 'U1');
+  await settle();
+  read.resolve();
+  await forgotten;
+  await settle();
+  expect(published.at(-1)?.content).not.toContain('A red fox.');
 });
 
 it('a tab has at most 100 blocks', async () => {
