@@ -1,7 +1,10 @@
+import { type APIMessage, ComponentType } from 'discord.js';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
 import { originalLabel } from '#commands/sentences/attachments.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
+import { capitalised } from '#commands/sentences/format.ts';
+import { memberName } from '#commands/sentences/ordered.ts';
 import {
   type Attached,
   type CardView,
@@ -26,17 +29,9 @@ import { InteractionHandler } from './interactions/handler.ts';
 import { ReferenceMedia } from './interactions/options.ts';
 import { Reactions } from './interactions/reactions.ts';
 import type { PendingResponses } from './interactions/response.ts';
-import { type MessageRecord, MessageStore, readAddress } from './messages/message-store.ts';
+import { clipsOf, type MessageRecord, MessageStore, readAddress } from './messages/message-store.ts';
 import { TaskPosts } from './messages/posts.ts';
-import {
-  altText,
-  attaching,
-  type Body,
-  renderCard,
-  type ShownClip,
-  storedName,
-  TEXT_LENGTH,
-} from './messages/render.ts';
+import { altText, type Body, renderCard, storedName, TEXT_LENGTH } from './messages/render.ts';
 import { TokenRenewal } from './messages/token-renewal.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
 import { DiscordRest, DiscordTime } from './rest/client.ts';
@@ -65,10 +60,19 @@ export function openDiscord(settings: DiscordSettings, { config, ...deps }: Adap
   return new Discord({ ...deps, ...settings, access: config.access, reachable });
 }
 
-interface Attaching {
-  readonly file: Upload;
-  readonly clip: ShownClip;
-  readonly body: Body;
+type Clips = ReturnType<typeof clipsOf>;
+
+/** What is to be in a message. */
+interface Showing {
+  readonly view: View;
+  /** One without an id is that of `file`. */
+  readonly clips: Clips;
+  readonly record: MessageRecord | undefined;
+  readonly urgency: 'progress' | 'final';
+  /** File to upload. Default: none. */
+  readonly file?: Upload;
+  /** It has fewer clips than before. Default: false. */
+  readonly isRemoval?: boolean;
 }
 
 /** Parts that receive events from Discord. */
@@ -159,7 +163,7 @@ export class Discord implements Adapter {
   }
 
   async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
-    const body = this.#render(view, origin, undefined);
+    const body = this.#render(view, origin);
     const sinceMs = isCardView(view) ? requestedAtMs(view) : this.#options.clock.now();
     const message = await this.#messages.open(task, origin, { body, sinceMs });
     await this.#renewable(message, origin, view, body);
@@ -167,14 +171,22 @@ export class Discord implements Adapter {
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
-    const { hasBot, guild } = readAddress(origin.address);
+    const { guild } = readAddress(origin.address);
     // A notice is no response of its own, and may have been posted as text.
     if (!isCardView(view)) return this.#messages.replace(message, renderCard(cardOf(view), { guild }));
     const record = await this.#records.message(message.message);
-    const plain = this.#render(view, origin, record?.clip);
-    const body = hasBot ? plain : this.#renewal.withPrompt(record, plain, isOpen(view));
-    await this.#messages.edit(message, origin, { body: { ...body, ...kept(record) }, urgency });
-    await this.#renewable(message, origin, view, plain);
+    const before = clipsOf(record);
+    const clips = clipsIn(view, before);
+    const isRemoval = clips.length < before.length;
+    try {
+      await this.#show(message, origin, { view, clips, record, urgency, isRemoval });
+      if (isRemoval) await this.#records.change(message.message, { clips });
+    } catch (thrown) {
+      // What stays in a message that cannot be edited any more is forgotten, as by a retraction.
+      if (isRemoval && !asDailiesError(thrown, 'removing a clip').retryable)
+        await this.#records.removeContent(message.message, { clips });
+      throw thrown;
+    }
   }
 
   async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<Attached> {
@@ -183,14 +195,26 @@ export class Discord implements Adapter {
       const code = { code: 'too_large', retryable: false, limitBytes } as const;
       throw new DailiesError(`attaching ${file.bytes} bytes: at most ${limitBytes}`, code);
     }
-    const clip = { name: storedName(file.name), description: altText(file.description) };
-    const body = this.#render(view, origin, clip);
-    const uploaded = await this.#findUpload(message, origin, { ...file, name: clip.name });
-    const id = uploaded ?? (await this.#upload(message, origin, { file, clip, body }));
-    if (uploaded !== null)
-      await this.#messages.edit(message, origin, { body: { ...body, ...keeping(uploaded) }, urgency: 'final' });
-    await this.#records.change(message.message, { clip: { id, ...clip }, isUploading: false });
-    await this.#renewable(message, origin, view, body);
+    const record = await this.#records.message(message.message);
+    const recorded = clipsOf(record);
+    const name = storedName(file.name);
+    const before = recorded.find((clip) => clip.name === name);
+    const uploaded =
+      record?.isUploading === true || before !== undefined
+        ? (filesIn(await this.#messages.fetch(message, origin)).get(name) ?? null)
+        : null;
+    // Discord does not tell the size of a file that a component shows.
+    const isOther = before?.bytes !== undefined && before.bytes !== file.bytes && before.id === uploaded;
+    const id = isOther ? null : uploaded;
+    const own = { name, description: altText(file.description), bytes: file.bytes, id };
+    const others = view.kind === 'set' ? recorded.filter((clip) => clip !== before && clip.id !== null) : [];
+    const clips = clipsIn(view, [...others, own]);
+    // A retry, in any process, first checks whether the clip arrived.
+    if (id === null) await this.#records.change(message.message, { isUploading: true });
+    const showing = { view, clips, record, urgency: 'final', ...(id === null ? { file } : {}) } as const;
+    const ids = filesIn(await this.#show(message, origin, showing));
+    const attached = clips.map((clip) => ({ ...clip, id: clip.id ?? ids.get(clip.name) ?? null }));
+    await this.#records.change(message.message, { clips: attached, isUploading: false });
     // An edit pings no user: the mention is a message of its own.
     return { isAnnounced: false };
   }
@@ -216,9 +240,16 @@ export class Discord implements Adapter {
     if (!isDone) throw failure;
   }
 
-  /** Removes the prompt from the record of an expired message, which needed it for edits alone: none follows. */
-  async expire({ message }: MessageRef, { kind }: CardView | RemovedView): Promise<void> {
-    if (kind === 'removed') await this.#records.removeContent(message);
+  /**
+   * Removes the prompt from the record of an expired message, which needed it for edits alone: none follows. From that of a
+   * set's card, it removes the clips that the view no longer names.
+   */
+  async expire({ message }: MessageRef, view: CardView | RemovedView): Promise<void> {
+    if (view.kind === 'removed') await this.#records.removeContent(message);
+    if (view.kind !== 'set') return;
+    const before = clipsOf(await this.#records.message(message));
+    const clips = clipsIn(view, before);
+    if (clips.length < before.length) await this.#records.removeContent(message, { clips });
   }
 
   async forget(): Promise<void> {}
@@ -254,25 +285,27 @@ export class Discord implements Adapter {
     await Promise.all([this.#incoming?.handler.settled(), this.#setup]);
   }
 
-  /** Uploads a clip, replacing any attachment. @returns its id, or `null` if Discord's response lacks it. */
-  async #upload(message: MessageRef, origin: Origin, { file, clip, body }: Attaching): Promise<string | null> {
-    const edit = {
-      body: { ...body, ...attaching([clip]) },
-      urgency: 'final',
-      files: [{ ...file, name: clip.name }],
-    } as const;
-    // A retry, in any process, first checks whether the clip arrived.
-    await this.#records.change(message.message, { isUploading: true });
-    const changed = await this.#messages.edit(message, origin, edit);
-    return changed.attachments?.find(({ filename }) => filename === clip.name)?.id ?? null;
-  }
-
-  /** Returns the id of a clip from an earlier, unconfirmed upload; `null` if there is none. */
-  async #findUpload(message: MessageRef, origin: Origin, file: Pick<Upload, 'name' | 'bytes'>): Promise<string | null> {
-    const record = await this.#records.message(message.message);
-    if (record?.isUploading !== true && (record?.clip ?? null) === null) return null;
-    const { attachments } = await this.#messages.fetch(message, origin);
-    return attachments.find(({ filename, size }) => filename === file.name && size === file.bytes)?.id ?? null;
+  /** Replaces the content of a message; Discord removes attachments that an edit does not list. @returns it as Discord does */
+  async #show(
+    message: MessageRef,
+    origin: Origin,
+    { view, clips, record, urgency, file, isRemoval = false }: Showing,
+  ): Promise<APIMessage> {
+    const plain = this.#render(view, origin, clips);
+    const { hasBot } = readAddress(origin.address);
+    const body = hasBot ? plain : this.#renewal.withPrompt(record, plain, isOpen(view));
+    const attachments = clips.map(({ id, name, description }) =>
+      id === null ? { id: 0, filename: name, description } : { id },
+    );
+    const isListed = file !== undefined || clips.every(({ id }) => id !== null);
+    const changed = await this.#messages.edit(message, origin, {
+      body: isListed && (view.kind === 'set' || clips.length > 0) ? { ...body, attachments } : body,
+      urgency,
+      ...(file === undefined ? {} : { files: [{ ...file, name: storedName(file.name) }] }),
+      isRemoval: isRemoval && urgency === 'final',
+    });
+    await this.#renewable(message, origin, view, plain);
+    return changed;
   }
 
   /** Logs the servers that may use the bot, and registers the commands. */
@@ -310,13 +343,13 @@ export class Discord implements Adapter {
     return this.#identity;
   }
 
-  #render(view: View, { address, channel, replyTo }: Origin, clip: Parameters<typeof renderCard>[1]['clip']): Body {
+  #render(view: View, { address, channel, replyTo }: Origin, clips: Clips = []): Body {
     const phase = isCardView(view) ? view.phase : undefined;
     const { guild, source } = readAddress(address);
     // The response to a button is a reply to the button's message.
     const repeats =
       replyTo === undefined || replyTo === source ? null : { channel, message: replyTo, label: originalLabel(view) };
-    return renderCard(cardOf(view), { guild, clip: clip ?? null, phase, repeats });
+    return renderCard(cardOf(view), { guild, clips, phase, repeats });
   }
 
   /** Stores the contents of a message that only a token can edit, and schedules its renewal. */
@@ -333,14 +366,33 @@ export class Discord implements Adapter {
   }
 }
 
-/** Returns the attachment to keep: Discord removes attachments that an edit does not list. */
-function kept(record: MessageRecord | undefined): Pick<Body, 'attachments'> {
-  const id = record?.clip?.id ?? null;
-  return id === null ? {} : keeping(id);
+/** Returns the clips that a message is to show: on the card of a set those that its view names, in its order. */
+function clipsIn(view: View, clips: Clips): Clips {
+  if (view.kind !== 'set') return clips;
+  return view.members.flatMap(({ file, view: { task } }, index) => {
+    const clip = clips.find(({ name }) => file !== undefined && name === storedName(file.name));
+    if (file === undefined || clip === undefined) return [];
+    const member = capitalised(memberName(view.set.kind, task.set?.at ?? index + 1));
+    return [{ ...clip, description: altText(`${member}: ${file.description}`) }];
+  });
 }
 
-function keeping(id: string): Pick<Body, 'attachments'> {
-  return { attachments: [{ id }] };
+/**
+ * Returns the ids of the files of a message, by their names. Those that components show are not among its attachments.
+ * @see https://discord.com/developers/docs/resources/message#message-object
+ * @see https://discord.com/developers/docs/components/reference#unfurled-media-item
+ */
+function filesIn({ attachments = [], components = [] }: Partial<APIMessage>): ReadonlyMap<string, string> {
+  const media = components
+    .flatMap((top) => (top.type === ComponentType.Container ? top.components : []))
+    .flatMap((one) => (one.type === ComponentType.MediaGallery ? one.items.map((item) => item.media) : []));
+  return new Map([
+    ...attachments.map(({ filename, id }) => [filename, id] as const),
+    ...media.map(({ url, attachment_id: given }): readonly [string, string] => {
+      const [id = '', name = ''] = new URL(url).pathname.split('/').slice(-2);
+      return [name, given ?? id];
+    }),
+  ]);
 }
 
 function requestedAtMs(view: CardView): number {

@@ -31,7 +31,7 @@ import { InteractionHandler, messageIdOf } from './interactions.ts';
 import { type MessageExpiryOptions, messageExpiry } from './message-expiry.ts';
 import { type ClipFacts, type Message, MessageStore, NO_TASK } from './message-store.ts';
 import { ResponseCache } from './response-cache.ts';
-import { forgetPerson, replaceContent, retractMessage } from './retraction.ts';
+import { fileIn, forgetPerson, removeFromCard, replaceContent, retractMessage } from './retraction.ts';
 import { addRoutes } from './routes.ts';
 
 /** Options of {@link createPlayground}. */
@@ -133,12 +133,14 @@ class Playground implements Adapter {
   }
 
   async edit(message: MessageRef, _origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
+    if (view.kind === 'set' && urgency === 'final') await removeFromCard(this.#messages, message, view);
     await this.#messages.change(message.message, (current) => {
       // A progress edit from a replica that was paused may arrive after the final one. A clip that is being fetched has
       // ended, too, and is not final.
       const isFinal = current.clip !== null && current.clip.endedAtMs !== null && !isPending(current.clip.phase);
       const isLate = urgency === 'progress' && isFinal;
-      return isLate ? current : { ...current, ...viewFields(view), edits: current.edits + 1 };
+      const fields = urgency === 'progress' ? withFilesOf(current, viewFields(view)) : viewFields(view);
+      return isLate ? current : { ...current, ...fields, edits: current.edits + 1 };
     });
   }
 
@@ -171,6 +173,7 @@ class Playground implements Adapter {
       visibleTo: onlyFor?.id ?? null,
       card: cardOf(view, mention),
       attachments: files.map(attachmentOf),
+      ...(view.kind === 'review' ? { about: view.task } : {}),
     });
     return { channel: message.channel, message: message.id };
   }
@@ -181,7 +184,7 @@ class Playground implements Adapter {
 
   expire({ message }: MessageRef, view: CardView | RemovedView): Promise<void> {
     const fields = view.kind === 'removed' ? { card: cardOf(view), clip: null, asked: null } : viewFields(view);
-    return replaceContent(this.#messages, message, fields);
+    return replaceContent(this.#messages, message, fields, view.kind === 'set' ? view.members.map(fileIn) : []);
   }
 
   async forget(_team: string, person: Person, pseudonym: Person): Promise<void> {
@@ -232,27 +235,35 @@ function attachmentOf({ name, description, contentType, bytes }: Upload): Messag
   return { name, description, contentType, bytes };
 }
 
-function viewFields(
-  view: View,
-): Pick<Message, 'card' | 'task' | 'tasks' | 'sideBySide' | 'state' | 'progress' | 'clip'> {
+type ViewFields = Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip'>;
+
+function viewFields(view: View): ViewFields {
   const card = cardOf(view);
-  if (view.kind === 'set') {
-    const tasks = view.members.map(({ view: { task, progress } }) => ({ task: task.id, state: task.state, progress }));
-    return { card, ...NO_TASK, tasks, sideBySide: sideBySide(view) };
-  }
+  if (view.kind === 'set') return { card, ...NO_TASK, tasks: tasksOf(view) };
   if (view.kind !== 'task') return { card, ...NO_TASK };
-  const { task, progress } = view;
-  return { card, task: task.id, state: task.state, progress, clip: clipFacts(view) };
+  return { card, ...taskFields(view), clip: clipFacts(view) };
 }
 
-/** Lists the clips of takes, or of a comparison once they may be seen, under their names on the card. */
-function sideBySide({ set: { kind }, members, comparison }: SetView): NonNullable<Message['sideBySide']> {
-  if (kind === 'storyboard' || comparison?.stage === 'making') return [];
-  return members.flatMap(({ view, message }, index) =>
-    message === null
-      ? []
-      : [{ name: capitalised(memberName(kind, view.task.set?.at ?? index + 1)), message: message.message }],
-  );
+function taskFields({ task: { id, state }, progress }: TaskView): Pick<Message, 'task' | 'state' | 'progress'> {
+  return { task: id, state, progress };
+}
+
+/** Keeps the files on the card of a set: a late progress edit names fewer. */
+function withFilesOf({ tasks: before = [] }: Message, { tasks, ...fields }: ViewFields): ViewFields {
+  const fileOf = (id: Message['task']) => before.find(({ task }) => task === id)?.file ?? null;
+  return tasks === undefined
+    ? fields
+    : { ...fields, tasks: tasks.map((one) => ({ ...one, file: one.file ?? fileOf(one.task) })) };
+}
+
+/** Returns the tasks of a set; the clips of shots have messages of their own. */
+function tasksOf({ set: { kind }, members }: SetView): NonNullable<Message['tasks']> {
+  if (kind === 'storyboard') return members.map(({ view }) => taskFields(view));
+  return members.map((member, index) => {
+    const { view } = member;
+    const name = capitalised(memberName(kind, view.task.set?.at ?? index + 1));
+    return { ...taskFields(view), name, file: fileIn(member), clip: clipFacts(view) };
+  });
 }
 
 function clipFacts(view: TaskView): ClipFacts {

@@ -38,7 +38,7 @@ async function sweep(options: MessageExpiryOptions, { isActive }: JobRun): Promi
       const found = await Promise.all(page.map(({ member }) => messages.get(member)));
       const old = found.filter((message) => message !== undefined).filter(isDue);
       const needed = await neededBy(store, old);
-      for (const message of old.filter(({ task }) => task === null || !needed.has(task))) {
+      for (const message of old.filter((one) => !tasksOn(one).some((task) => needed.has(task)))) {
         if (!isActive()) return;
         await messages.remove(message.id);
       }
@@ -49,7 +49,11 @@ async function sweep(options: MessageExpiryOptions, { isActive }: JobRun): Promi
 
 /** Returns the tasks of messages that are open or not delivered. */
 async function neededBy(store: Store, messages: readonly Message[]): Promise<ReadonlySet<string>> {
-  const ids = messages.flatMap(({ task }) => task ?? []);
-  const tasks = await readTasks(store, ids);
+  const tasks = await readTasks(store, messages.flatMap(tasksOn));
   return new Set(tasks.filter((task) => !isEnded(task) || !task.presented).map(({ id }) => id));
+}
+
+/** Returns the tasks that a message shows. */
+function tasksOn({ task, tasks = [] }: Message) {
+  return [task, ...tasks.map((one) => one.task)].filter((id) => id !== null);
 }

@@ -32,6 +32,15 @@ export interface ClipFacts {
   readonly wordedAtMs: number;
 }
 
+/** Clip of takes, or of a comparison, on the card of its set. */
+interface ClipOnCard {
+  /** As the card names it, such as `Take 2`. */
+  readonly name: string;
+  /** Name of its attachment; `null`: it has none here. */
+  readonly file: string | null;
+  readonly clip: ClipFacts;
+}
+
 export type InteractionKind = 'interaction' | 'press' | 'reaction' | 'form';
 
 interface Attachment {
@@ -56,10 +65,10 @@ export interface Message extends Versioned {
   readonly asked: { readonly user: string; readonly what: string; readonly how: InteractionKind } | null;
   readonly card: Card;
   readonly task: TaskId | null;
-  /** Tasks of a set, of which this is the card. Absent: none. */
-  readonly tasks?: readonly Pick<Message, 'task' | 'state' | 'progress'>[];
-  /** Messages whose clips play side by side on the card of their set, with the names that they have there. Absent: none. */
-  readonly sideBySide?: readonly { readonly name: string; readonly message: string }[];
+  /** Tasks of a set, of which this is the card, in its order. Absent: none. */
+  readonly tasks?: readonly (Pick<Message, 'task' | 'state' | 'progress'> & Partial<ClipOnCard>)[];
+  /** Task that it is about, where it shows none. Absent: none. */
+  readonly about?: TaskId;
   readonly state: TaskState | null;
   readonly progress: number | null;
   readonly clip: ClipFacts | null;
@@ -268,9 +277,12 @@ export class MessageStore {
     this.updates.publish({ kind: 'gone', message });
   }
 
-  /** Deletes files of a message, which keeps naming them. @param attachments default: all */
-  async removeFiles({ id, attachments: all }: Message, attachments = all): Promise<void> {
-    for (const { name } of attachments) await this.#files.remove(id, name);
+  /** Deletes files of a message, which keeps naming them. @param isRemoved default: all of them */
+  async removeFiles(
+    { id, attachments }: Message,
+    isRemoved: (file: Attachment) => boolean = () => true,
+  ): Promise<void> {
+    for (const { name } of attachments.filter(isRemoved)) await this.#files.remove(id, name);
   }
 
   /** Returns an `order` after every message of the channel, regardless of clock skew between replicas. */

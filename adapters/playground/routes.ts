@@ -142,13 +142,14 @@ function addFiles(http: FastifyInstance, options: RouteOptions): void {
     const { message, name } = fileParams.parse(request.params);
     const query = request.query as { readonly download?: string; readonly poster?: string };
     const isDownload = query.download !== undefined;
-    const { task = null, attachments = [] } = (await messages.get(message)) ?? {};
+    const { task: own = null, tasks = [], attachments = [] } = (await messages.get(message)) ?? {};
     const attachment = attachments.find((file) => file.name === name);
-    if (query.poster !== undefined)
-      return sendPoster(request, reply, attachment === undefined || task === null ? null : await posterOf(task));
-    const elsewhere = attachment === undefined || task === null ? null : await clipLinks.redirectFor(task, isDownload);
+    const task = attachment && (own ?? tasks.find(({ file }) => file === name)?.task ?? null);
+    if (query.poster !== undefined) return sendPoster(request, reply, task ? await posterOf(task) : null);
+    const elsewhere = task ? await clipLinks.redirectFor(task, isDownload) : null;
     if (elsewhere !== null) return reply.header('cache-control', 'no-store').redirect(elsewhere, 302);
-    const isHere = attachment !== undefined && (await files.bring(message, name, async () => task && clipOf(task)));
+    const isHere =
+      attachment !== undefined && (await files.bring(message, name, async () => (task ? clipOf(task) : null)));
     if (!isHere) return reply.code(404).send({ error: 'There is no such file.' });
     const isShown = SHOWN.test(attachment.contentType) && !attachment.contentType.includes('svg');
     void reply

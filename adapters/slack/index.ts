@@ -1,20 +1,23 @@
 import { App, type Receiver } from '@slack/bolt';
 import type { Adapter, AdapterDeps } from '#commands/adapter.ts';
 import type { Bot } from '#commands/bot-port.ts';
-import { originalLabel } from '#commands/sentences/attachments.ts';
+import { originalLabel, WATCH_CLIP } from '#commands/sentences/attachments.ts';
 import { type DirectReason, directClipCard } from '#commands/sentences/cards/notice.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import { plainName } from '#commands/sentences/format.ts';
-import type { Card } from '#commands/ui/card.ts';
+import { capitalised, plainName } from '#commands/sentences/format.ts';
+import { memberName } from '#commands/sentences/ordered.ts';
+import { type Card, facts, type Line } from '#commands/ui/card.ts';
 import {
   type Attached,
   type CardView,
   isCardView,
+  isPending,
   type MessageRef,
   type Notice,
   type Place,
   type PlatformLimits,
   type RemovedView,
+  type SetView,
   type Upload,
   type View,
 } from '#src/chat/index.ts';
@@ -35,7 +38,7 @@ import { PLATFORM, registerListeners } from './interactions/listeners.ts';
 import { Broadcasts } from './messages/broadcast.ts';
 import { Files } from './messages/file-delivery.ts';
 import { LinkPreviews } from './messages/link-previews.ts';
-import { MessageStore } from './messages/message-store.ts';
+import { type FileRecord, MessageStore } from './messages/message-store.ts';
 import { Messages } from './messages/post-once.ts';
 import { type Body, renderCard } from './messages/render.ts';
 import { Retractions, UNCHANGEABLE } from './messages/retraction.ts';
@@ -176,6 +179,12 @@ export class Slack implements Adapter {
   }
 
   async edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
+    const kept = view.kind === 'set' && urgency === 'final' ? await this.#takeOff(message, origin, view) : null;
+    await this.#show(message, origin, view, urgency);
+    if (kept !== null) throw kept;
+  }
+
+  async #show(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {
     const to = teamOf(origin);
     if (view.kind === 'approval') this.#incoming?.home.changed(to);
     else if (urgency === 'final') this.#incoming?.home.changed(to, origin.user.id);
@@ -193,6 +202,17 @@ export class Slack implements Adapter {
     }
   }
 
+  /** Deletes the files that the card of a set no longer names; that of an expired clip stays in the chat. */
+  async #takeOff(message: MessageRef, origin: Origin, view: SetView): Promise<DailiesError | null> {
+    const removals = new Map(view.members.map(({ view: { task } }) => [task.id, task.removal?.reason]));
+    const reasonOf = ({ task }: FileRecord) => (task && removals.get(task)) ?? 'deleted';
+    const unnamed = unnamedIn(view, await this.#messageStore.files(message));
+    const [first, ...rest] = unnamed.filter((file) => reasonOf(file) !== 'expired');
+    if (first === undefined) return null;
+    const body = renderCard(cardOf({ kind: 'removed', reason: reasonOf(first) }), { workspaceUrl: null });
+    return this.#retractions.retractFiles({ to: teamOf(origin), message, body }, [first, ...rest]);
+  }
+
   async attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<Attached> {
     const limitBytes = Math.min(origin.uploadLimitBytes ?? UPLOAD_BYTES, UPLOAD_BYTES);
     if (file.bytes > limitBytes) {
@@ -201,25 +221,36 @@ export class Slack implements Adapter {
     }
     const to = teamOf(origin);
     await this.#messages.assertExists(to, message);
-    const root = await this.#messageStore.rootOf(message);
-    const { notice } = file;
-    const words = (card: Card): string => renderCard(card, { workspaceUrl: null }).text;
-    const comment = (direct: DirectReason | null): string | null => {
-      if (direct !== null) return words(directClipCard(direct, { prompt: file.description, channel: message.channel }));
-      return notice === undefined ? null : words(cardOf(notice.view, notice.mention));
-    };
-    const record = await this.#files.deliver({ to, message, root, user: origin.user.id, file, comment });
-    const isAnnounced = record.isAnnounced === true;
-    try {
+    const clip = view.kind === 'set' ? clipsOf(view).find(({ file: name }) => name === file.name) : null;
+    if (clip === undefined) {
+      // It was removed meanwhile.
       await this.edit(message, origin, view, 'final');
-      return { isAnnounced };
+      return { isAnnounced: false };
+    }
+    const root = await this.#messageStore.rootOf(message);
+    const { notice, description: prompt } = file;
+    const direct = (why: DirectReason): Card => directClipCard(why, { prompt, channel: message.channel });
+    const comment = (why: DirectReason | null): string | null => {
+      const told = why === null ? notice && cardOf(notice.view, notice.mention) : direct(why);
+      const words = told === undefined ? [] : [renderCard(told, { workspaceUrl: null }).text];
+      const lines = [...(clip === null ? [] : [clip.name]), ...words];
+      return lines.length === 0 ? null : lines.join('\n');
+    };
+    const of = clip === null ? {} : { task: clip.task };
+    const record = await this.#files.deliver({ to, message, root, user: origin.user.id, file, comment, ...of });
+    const { channel, message: ts } = record;
+    const own = clip === null || ts === undefined ? {} : { message: { channel, message: ts } };
+    const attached = { isAnnounced: record.isAnnounced === true, ...own };
+    try {
+      await this.#show(message, origin, view, 'final');
+      return attached;
     } catch (thrown) {
       if (!(thrown instanceof DailiesError)) throw thrown;
       const isRefused = thrown.code === 'missing_permission';
       // The channel is out of reach, and the requester already has the clip in a direct message.
-      if (record.channel !== message.channel && (isRefused || thrown.code === 'message_gone')) return { isAnnounced };
+      if (channel !== message.channel && (isRefused || thrown.code === 'message_gone')) return attached;
       if (!isRefused) throw thrown;
-      return { isAnnounced, refusal: thrown };
+      return { ...attached, refusal: thrown };
     }
   }
 
@@ -251,11 +282,13 @@ export class Slack implements Adapter {
     await this.#retractions.retract({ to, message, body: renderCard(cardOf(view), { workspaceUrl: null }) });
   }
 
-  /** Name and address of the clip's file are made of the prompt; its id is enough to delete it. */
+  /** Name and address of a clip's file are made of the prompt; its id is enough to delete it. */
   async expire(message: MessageRef, view: CardView | RemovedView): Promise<void> {
-    const file = view.kind === 'removed' ? await this.#messageStore.file(message) : undefined;
-    if (file !== undefined)
-      await this.#messageStore.rememberFile(message, file, { ...file, name: '', permalink: null });
+    if (view.kind !== 'removed' && view.kind !== 'set') return;
+    const files = await this.#messageStore.files(message);
+    const expired = view.kind === 'set' ? unnamedIn(view, files) : files;
+    const nameless = expired.map((file) => ({ ...file, name: '', permalink: null }));
+    if (expired.length > 0) await this.#messageStore.replaceFiles(message, expired, nameless);
   }
 
   async forget(team: string, { id }: Person): Promise<void> {
@@ -378,18 +411,16 @@ export class Slack implements Adapter {
   }
 
   async #bodyOf(view: View, origin: Origin, message: MessageRef | null): Promise<Body> {
-    const isDone = isCardView(view) && view.phase === 'done';
-    const file = message === null || !isDone ? undefined : await this.#messageStore.file(message);
-    const { name, permalink } = file?.state === 'shared' ? file : { name: '', permalink: null };
-    const clip = permalink === null ? null : { name, url: permalink };
+    const hasFiles = view.kind === 'set' ? clipsOf(view).length > 0 : isCardView(view) && view.phase === 'done';
+    const files = message === null || !hasFiles ? [] : await this.#messageStore.files(message);
     const repeats =
       origin.replyTo === undefined
         ? null
         : { channel: origin.channel, message: origin.replyTo, label: originalLabel(view) };
     const card = cardOf(view);
-    const more = message === null ? [] : await this.#broadcasts.buttons(message, origin, view, file);
+    const more = message === null ? [] : await this.#broadcasts.buttons(message, origin, view, files[0]);
     const whole = more.length === 0 ? card : { ...card, buttons: [...card.buttons, ...more] };
-    return renderCard(whole, { workspaceUrl: await this.#workspaceUrl(origin), clip, repeats });
+    return renderCard(whole, { workspaceUrl: await this.#workspaceUrl(origin), clips: linksIn(view, files), repeats });
   }
 
   async #workspaceUrl(place: Pick<Place, 'team' | 'address'>): Promise<string | null> {
@@ -410,6 +441,28 @@ function outcomeOf(view: View): readonly unknown[] {
   if (view.kind === 'set') return [view.phase, view.members.reduce((sum, { view: one }) => sum + one.task.sends, 0)];
   if (view.kind !== 'task') return [view.phase];
   return [view.phase, view.task.sends, view.handover?.kind, view.task.lateOutcome];
+}
+
+/** Returns the clips that the card of a set has, as it names them, by the names of their files. */
+function clipsOf({ set, members }: SetView): readonly { file: string; task: TaskId; name: string }[] {
+  return members.flatMap(({ file, view: { task } }, index) => {
+    const name = capitalised(memberName(set.kind, task.set?.at ?? index + 1));
+    return file === undefined || task.removal !== undefined ? [] : [{ file: file.name, task: task.id, name }];
+  });
+}
+
+/** Returns the files that the card of a set does not name. One that is being delivered is named once that is done. */
+function unnamedIn(view: SetView, files: readonly FileRecord[]): readonly FileRecord[] {
+  const named = clipsOf(view).map(({ file }) => file);
+  const pending = view.members.flatMap(({ view: { phase, task } }) => (isPending(phase) ? [task.id] : []));
+  return files.filter(({ name, task }) => !named.includes(name) && !(task && pending.includes(task)));
+}
+
+function linksIn(view: View, files: readonly FileRecord[]): Line {
+  const clips = view.kind === 'set' ? clipsOf(view) : files.map(({ name }) => ({ file: name, name: WATCH_CLIP }));
+  const shared = new Map(files.map(({ name, state, permalink }) => [name, state === 'shared' ? permalink : null]));
+  const links = clips.map(({ file, name }) => ({ link: shared.get(file) ?? null, label: name }));
+  return facts(...links.map(({ link, label }) => link !== null && [{ link, label }]));
 }
 
 async function nothing(): Promise<void> {}

@@ -1,4 +1,4 @@
-import { type MessageRef, type SetView, setCardId } from '#src/chat/index.ts';
+import { isOnCard, type MessageRef, type SetView, setCardId } from '#src/chat/index.ts';
 import { type FileDescription, type FileMarks, MARK_NAMES } from '#src/media/index.ts';
 import {
   asOf,
@@ -20,7 +20,7 @@ import { type BotPorts, privately } from '../input/subcommand.ts';
 import { UNNAMED_FILE } from '../sentences/attachments.ts';
 import { decisionLine } from '../sentences/cards/review.ts';
 import { setTitle } from '../sentences/cards/set-card.ts';
-import { setButton } from '../sentences/cards/task-card.ts';
+import { setButton, withActions } from '../sentences/cards/task-card.ts';
 import { droppedSentence, lastFrameOf } from '../sentences/chain.ts';
 import { failureLine, unfetchedLine } from '../sentences/errors.ts';
 import { capitalised, count } from '../sentences/format.ts';
@@ -34,7 +34,9 @@ import { isUndecided } from './task-actions.ts';
 
 export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
   const { fileBehind, marksOf, clock, enhancer, chat, catalog } = ports;
-  if (isBlind(task)) return privately(blindDetailsCard(task));
+  const withOwnActions = async (card: Card): Promise<Card> =>
+    isOnCard(task) ? withActions(card, await chat.view(task)) : card;
+  if (isBlind(task)) return privately(await withOwnActions(blindDetailsCard(task)));
   const { media: given, chain } = task.request;
   const place = task.takeOf ?? task.set;
   const fileOf = async (url: string) =>
@@ -46,7 +48,7 @@ export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
   const card = detailsCard(titled(catalog(), asOf(task, clock.now())), ledgerOf(task), { media: shown, marks });
   const isImprovable = enhancer !== null && !isContentRemoved(task) && !isUndecided(task);
   const details = isImprovable ? { ...card, buttons: [improveButton(task.id)] } : card;
-  if (place?.kind !== 'storyboard') return privately(details);
+  if (place?.kind !== 'storyboard') return privately(await withOwnActions(details));
   const [view, message] = await Promise.all([chat.setView(place), chat.messageOf(setCardId(place.id))]);
   return privately(withSet(details, { view, message }));
 }

@@ -1,3 +1,4 @@
+import type { TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import { asGone, type FileSource, hasCode, presentFile, type RefusedUploads } from './attachment-plan.ts';
 import type { CardRecord, CardSubject } from './cards.ts';
@@ -9,6 +10,8 @@ import type { CardView, Handover } from './view.ts';
 
 /** What a card shows at its end. */
 export interface Outcome extends CardSubject {
+  /** The task whose outcome it is, on the card of its set. Absent: it is all that the card shows. */
+  readonly task?: TaskId;
   /** Key of an end without a file, by which a message is known to have shown it. Absent: no notice follows. */
   readonly end?: string;
   /** The file that it ends with. Absent: none. */
@@ -97,11 +100,12 @@ export class CardDelivery {
     const { handover, copies = 1, wantsMet = 0, isReplaced, isBehind: _, ...rest } = await this.#read(outcome);
     const isWanted = file !== undefined && wants > wantsMet;
     const isMissed = file === undefined ? end !== undefined && rest.shown?.end !== end : handover === undefined;
+    const { copy = 1 } = (await this.#options.cards.get(outcome.id)) ?? {};
     if (!isWanted && (!isMissed || isReplaced === true)) return false;
     lock.assertHeld();
     // Written first, so that a repeated attempt opens the same message and attaches the file to it.
     const met = isWanted ? { wantsMet: wants } : { wantsMet, isReplaced: true as const };
-    await this.#write(outcome, { ...rest, ...met, copies: copies + 1 });
+    await this.#write(outcome, { ...rest, ...met, copies: Math.max(copies, copy) + 1 });
     return true;
   }
 
@@ -127,14 +131,17 @@ export class CardDelivery {
     const { file, wants = 0 } = outcome;
     const delivery = await this.#read(outcome);
     const isAsked = wants > (delivery.wantsMet ?? 0);
-    const isWanted = delivery.handover?.kind === 'unshown' && isAsked;
-    const clip = delivery.handover === undefined || isWanted ? await file?.find() : undefined;
+    // The card of a set is posted anew without the files of the deleted one.
+    const isShownElsewhere = (delivery.copy ?? 1) !== (card.copy ?? 1) && delivery.handover?.kind !== 'unshown';
+    const isWanted = isAsked && delivery.handover?.kind === 'unshown';
+    const clip = delivery.handover === undefined || isShownElsewhere || isWanted ? await file?.find() : undefined;
     if (file !== undefined && clip !== undefined) {
       const { handover, view, refusal } = await this.#deliver({ outcome, card, lock }, { ...file, clip }, delivery);
       lock.assertHeld();
-      const met = isWanted ? { wantsMet: wants } : {};
+      const met = isAsked ? { wantsMet: wants } : {};
       const behind = refusal === undefined ? {} : { isBehind: true as const };
-      await this.#write(outcome, { ...(await this.#read(outcome)), handover, ...met, ...behind });
+      const { copy = 1 } = card;
+      await this.#write(outcome, { ...(await this.#read(outcome)), handover, copy, ...met, ...behind });
       if (refusal !== undefined) throw refusal;
       return cards.shown(outcome, view);
     }
@@ -189,14 +196,16 @@ export class CardDelivery {
     const upload = { ...clip, name, description, ...(withFile ? { notice: withFile } : {}) };
     const attached = await platform.attach(message, outcome.origin, view, upload);
     if (attached.isAnnounced) await notified?.();
+    if (attached.message !== undefined && outcome.task !== undefined)
+      await this.#options.cards.alsoShows(attached.message, { id: outcome.task, origin: outcome.origin });
     return attached;
   }
 
-  #read({ id }: Outcome): Promise<DeliveryRecord> {
-    return deliveryOf(this.#options.store, id);
+  #read({ id, task = id }: Outcome): Promise<DeliveryRecord> {
+    return deliveryOf(this.#options.store, task);
   }
 
-  async #write({ id }: Outcome, record: DeliveryRecord): Promise<void> {
-    await deliveryRecords.set(this.#options.store, id, record);
+  async #write({ id, task = id }: Outcome, record: DeliveryRecord): Promise<void> {
+    await deliveryRecords.set(this.#options.store, task, record);
   }
 }

@@ -31,6 +31,8 @@ export interface CardRecord {
   readonly retrying?: StepRetry;
   /** Ordinal of the message: a deleted one may be replaced by another. Default 1. */
   readonly copy?: number;
+  /** The message is a direct one to the requester, since the channel took none. */
+  readonly isDirect?: true;
   /** The message is known to be deleted. */
   readonly isGone?: true;
   /** Messages of the task before this one. Absent: none. */
@@ -44,6 +46,8 @@ export interface CardRecord {
 type Options = Pick<ChatParts, 'store' | 'locks' | 'platformOf'>;
 
 type Posted = Pick<CardSubject, 'id' | 'origin'>;
+
+type PostedCard = Pick<CardRecord, 'message' | 'isDirect'>;
 
 /** What a card shows: a task, the tasks of a set, or a cut. */
 export interface CardSubject {
@@ -64,6 +68,8 @@ export interface CardSubject {
   readonly onCards?: readonly TaskId[];
   /** Only these show it, unless it has a message of its own already. Default: false. */
   readonly isOnCardAlone?: boolean;
+  /** Called once its card was posted anew, without the files of the one before. Default: nothing is to be done. */
+  readonly reposted?: () => Promise<void>;
 }
 
 /** Returns whether a task has ended for its requester, or needs a decision. */
@@ -118,15 +124,17 @@ export class Cards {
   async reopen(subject: CardSubject, copy: number): Promise<CardRecord> {
     const { id } = subject;
     const view = await subject.view(undefined, null);
-    const message = await this.#post(copyKey(id, copy), subject, view);
+    const posted = await this.#post(copyKey(id, copy), subject, view);
+    const { message } = posted;
     const before = await this.get(id);
     const earlier = messagesOf(before).filter((one) => one.message !== message.message);
     // One elsewhere shows what was asked for there, or is in a channel that takes no message.
     const isBeside = before?.isGone !== true && before?.message.channel === message.channel;
     const outdated = isBeside ? { outdated: before.message } : {};
-    const record = { revision: 1, message, earlier, progress: progressIn(view), copy, shown: null, ...outdated };
+    const record = { revision: 1, ...posted, earlier, progress: progressIn(view), copy, shown: null, ...outdated };
     const records = [cardRecords.overwriting(id, record), messageWrite(subject, message)];
     await this.#options.store.commit({ records });
+    await subject.reposted?.();
     return record;
   }
 
@@ -191,6 +199,11 @@ export class Cards {
       await cardRecords.set(this.#options.store, id, next);
   }
 
+  /** Records that a message shows a task besides its card, such as that of its file. */
+  async alsoShows(message: MessageRef, subject: Posted): Promise<void> {
+    await this.#options.store.commit({ records: [messageWrite(subject, message)] });
+  }
+
   async taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {
     return (await tasksOfMessages.get(this.#options.store, { platform, message }))?.task;
   }
@@ -211,13 +224,13 @@ export class Cards {
     const view = await subject.view(undefined, null);
     lock.assertHeld();
     // One that another process has posted meanwhile is found by the platform's own dedup.
-    const message = await this.#post(id, subject, view);
+    const posted = await this.#post(id, subject, view);
     // A message that was posted before a crash may show an older state, if there is one.
     const { limits } = this.#options.platformOf(subject);
     const shown = isFirstView(view, limits) ? this.#fingerprint(subject, view) : null;
-    const record: CardRecord = { revision: 1, message, progress: progressIn(view), shown };
+    const record: CardRecord = { revision: 1, ...posted, progress: progressIn(view), shown };
     const isFirst = await store.commit({
-      records: [{ ...cardRecords.overwriting(id, record), expected: 'absent' }, messageWrite(subject, message)],
+      records: [{ ...cardRecords.overwriting(id, record), expected: 'absent' }, messageWrite(subject, posted.message)],
     });
     // A process that was suspended past its lease uses the record of the process that took over.
     return (isFirst ? undefined : await this.get(id)) ?? record;
@@ -227,10 +240,10 @@ export class Cards {
    * Posts a card; one that its channel does not take goes to the requester by direct message.
    * @throws DailiesError that of the channel, where the requester takes none either
    */
-  async #post(key: TaskId, { origin, isOutcome: isOver, place }: CardSubject, view: CardView): Promise<MessageRef> {
+  async #post(key: TaskId, { origin, isOutcome: isOver, place }: CardSubject, view: CardView): Promise<PostedCard> {
     const platform = this.#options.platformOf({ origin });
     try {
-      return await platform.open(key, await place(), view);
+      return { message: await platform.open(key, await place(), view) };
     } catch (thrown) {
       const isClosed = hasCode(thrown, 'message_gone') || (hasCode(thrown, 'missing_permission') && isOver);
       if (!isClosed || !platform.limits.hasDirectMessages) throw thrown;
@@ -242,13 +255,13 @@ export class Cards {
     key: TaskId,
     { replyTo: _replyTo, ...origin }: Origin,
     { view, refusal }: { readonly view: CardView; readonly refusal: unknown },
-  ): Promise<MessageRef> {
+  ): Promise<PostedCard> {
     const platform = this.#options.platformOf({ origin });
     const { team, channel: from, user } = origin;
     try {
       const channel = await platform.channels.directChannel({ team, channel: from, address: origin.address }, user.id);
       const place = { ...origin, channel, address: {} };
-      return await platform.open(directKey(key), place, { ...view, awayFrom: from });
+      return { message: await platform.open(directKey(key), place, { ...view, awayFrom: from }), isDirect: true };
     } catch (thrown) {
       throw asDailiesError(thrown, 'posting a direct message').retryable ? thrown : refusal;
     }
@@ -298,9 +311,10 @@ export function fingerprintOf(view: CardView, { showsState }: Pick<PlatformLimit
   if (view.kind === 'cut') return JSON.stringify([view.phase, ...erased]);
   const { phase, progress, buttons } = view;
   if (view.kind === 'set') {
-    const members = view.members.map(({ view: one, message, shot }) => [
+    const members = view.members.map(({ view: one, message, file, shot }) => [
       fingerprintOf(one, { showsState }),
       message !== null,
+      file?.name ?? one.handover?.kind,
       ...(shot === undefined ? [] : [one.task.id, shot]),
     ]);
     return JSON.stringify([phase, progress, buttons, members, view.comparison, view.boardCut, ...erased]);

@@ -286,7 +286,10 @@ export class ChatEngine {
     const setId = setOfCard(id);
     if (setId !== null) {
       const set = await sets.at(setId);
-      return set === undefined || isContentRemoved(set.shown) ? undefined : sets.subjectOf(set);
+      if (set === undefined || isContentRemoved(set.shown)) return undefined;
+      // The prompts of a set expire together, and the clips stay in the chat as they are.
+      const isExpiring = set.tasks.some((task) => task.removal?.reason === 'expired' && isContentRemoved(task));
+      return isExpiring ? undefined : sets.subjectOf(set);
     }
     const task = await repository.get(id);
     // A task in the outbox is shown by its delivery, and one without content by nothing.

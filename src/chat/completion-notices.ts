@@ -19,6 +19,7 @@ import type { ChatParts } from './parts.ts';
 import type { MessageRef, Upload } from './platform.ts';
 import { type About, placesNear } from './posts.ts';
 import { deliveryOf, setNotices } from './records.ts';
+import { sharedCardOf } from './sets/set-cards.ts';
 import { isSettled, setCardId } from './sets/set-view.ts';
 import type { Subscription } from './subscriptions.ts';
 import { type Handover, isPending, type NoticedPhase, PHASES } from './view.ts';
@@ -160,7 +161,8 @@ export class CompletionNotices {
   /** Notifies the requester, once, of a decision without which a set does not go on. */
   async #askForDecision(task: Task, lock: MessageLock): Promise<void> {
     const phase = endPhaseOf(task);
-    const card = await this.#options.cards.get(task.id);
+    const shared = sharedCardOf(task);
+    const card = await this.#options.cards.get(shared === undefined ? task.id : setCardId(shared.id));
     // One that neither its channel nor its requester takes has no message, and nothing to notify of.
     if (phase === null || card === undefined) return;
     const notice = noticeOf(task, phase, { message: card.message, handover: null });

@@ -1,17 +1,18 @@
 import type { JobKind } from '../engine/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
-import { fileNameOf } from '../media/index.ts';
 import { deliverQueue, isWorthWaiting, notifyQueue } from '../pipeline/index.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
-import { comparisonOf, failureOf, type Task, type TaskId, typedPrompt } from '../tasks/index.ts';
+import { comparisonOf, failureOf, type Task, type TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import { unlessGone } from './attachment-plan.ts';
 import type { Outcome } from './card-delivery.ts';
+import type { CardSubject } from './cards.ts';
 import { endKey, endPhaseOf } from './completion-notices.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
 import { deliveryOf, deliveryRecords } from './records.ts';
-import { hasOwnMessage } from './sets/set-cards.ts';
+import { fileOf, hasOwnMessage, sharedCardOf } from './sets/set-cards.ts';
+import { setCardId } from './sets/set-view.ts';
 import type { Handover } from './view.ts';
 
 const FIRST_RETRY_MS = 1_000;
@@ -75,10 +76,13 @@ export class Delivery {
   }
 
   async #show(task: Task, lock: MessageLock): Promise<void> {
-    const hasMessage = await this.#hasMessage(task);
-    const isThere = hasMessage ? await this.#options.cardDelivery.show(this.#outcomeOf(task), lock) : true;
+    const { cardDelivery, subjectOf, sets } = this.#options;
+    const shared = sharedCardOf(task);
+    const subject = shared === undefined ? subjectOf(task) : await sets.subjectWith(task, shared);
+    const hasMessage = shared !== undefined || (await this.#hasMessage(task));
+    const isThere = hasMessage ? await cardDelivery.show(this.#outcomeOf(task, subject), lock) : true;
     const card = task.set ?? task.takeOf;
-    if (card !== undefined) await this.#options.sets.update(card);
+    if (card !== undefined && shared === undefined) await sets.update(card);
     lock.assertHeld();
     const shown = { revision: task.revision, isThere, ...endOf(task) };
     const { store } = this.#options;
@@ -90,19 +94,18 @@ export class Delivery {
     return hasOwnMessage(task) || (await this.#options.cards.get(task.id)) !== undefined;
   }
 
-  /** Returns what a task's own message shows at its end. */
-  #outcomeOf(task: Task): Outcome {
-    const { subjectOf, notices } = this.#options;
+  /** Returns what a message shows at the end of a task. */
+  #outcomeOf(task: Task, subject: CardSubject): Outcome {
+    const { notices } = this.#options;
     const file = {
       of: task,
-      name: fileNameOf(task),
-      description: typedPrompt(task.request),
+      ...fileOf(task),
       find: () => this.#find(task),
       notice: (shown) => notices.withFile(task, shown),
       notified: () => notices.sentWithFile(task),
     } satisfies Outcome['file'];
     const hasFile = task.state === 'completed' && task.clip !== undefined;
-    return { ...subjectOf(task), ...endOf(task), wants: task.wants ?? 0, ...(hasFile ? { file } : {}) };
+    return { ...subject, ...endOf(task), wants: task.wants ?? 0, ...(hasFile ? { file } : {}) };
   }
 
   /** Returns the clip of a task; records a permanently lost one, so that its requester is notified. */
@@ -160,14 +163,22 @@ export class Delivery {
 
   /** Shows a task and schedules its notices, with progress edits paused. */
   async #deliverOnce(task: Task, isFirst: boolean): Promise<number | null> {
-    await this.#options.edits.hold(task.id);
-    try {
-      const shown = await this.#options.locks.run(task.id, 'message', (lock) => this.#show(task, lock));
-      if (shown === null) return LOCKED_RETRY_MS;
-      this.#options.edits.forget(task.id);
-    } finally {
-      this.#options.edits.release(task.id);
-    }
+    const { locks, sets, edits } = this.#options;
+    const shared = sharedCardOf(task);
+    const card = shared === undefined ? task.id : setCardId(shared.id);
+    const show = (lock: MessageLock): Promise<void> => this.#show(task, lock);
+    // The clips of a set follow one another on its card.
+    const isShown = await sets.inTurn(card, async () => {
+      await edits.hold(card);
+      try {
+        if ((await locks.run(card, 'message', show)) === null) return false;
+        edits.forget(task.id);
+        return true;
+      } finally {
+        edits.release(card);
+      }
+    });
+    if (!isShown) return LOCKED_RETRY_MS;
     const now = await this.#options.repository.get(task.id);
     // The task changed while it was being shown: show it again.
     if (now?.revision !== task.revision) return 0;

@@ -30,7 +30,7 @@ export {
 } from './platform.ts';
 export { deliveryOf, deliveryRecords, isAskedOf } from './records.ts';
 export { type RetractionCount, retractMessage, type TaskRetraction } from './retraction.ts';
-export { setCardId, setOfCard } from './sets/set-view.ts';
+export { isOnCard, setCardId, setOfCard } from './sets/set-view.ts';
 export { PlatformStarter } from './start-platforms.ts';
 export {
   type Subscription,

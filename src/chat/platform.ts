@@ -150,13 +150,13 @@ export interface Platform {
    */
   open(key: TaskId, origin: Origin, view: View): Promise<MessageRef>;
   /**
-   * Replaces the content of a message; its attachments stay.
+   * Replaces the content of a message; its attachments stay, but on the card of a set those alone that the view names.
    * `progress` edits may be dropped: they reject at once with `rate_limited` instead of waiting in the queue.
    */
   edit(message: MessageRef, origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void>;
   /**
-   * Attaches a file to the task's own message and replaces its content, idempotently: repeating the call does not
-   * duplicate the file. Streams from disk.
+   * Attaches a file to the message of a task, or to the card of its set beside those of the others, and replaces its content,
+   * idempotently: repeating the call does not duplicate the file, which its name identifies. Streams from disk.
    */
   attach(message: MessageRef, origin: Origin, view: View, file: Upload): Promise<Attached>;
   /**
@@ -175,7 +175,8 @@ export interface Platform {
   retract(message: MessageRef, origin: Origin, view: RemovedView): Promise<void>;
   /**
    * Deletes what the adapter itself stores of an expired clip, such as its file, and with a {@link RemovedView} of its
-   * prompt. Shows `view` in the message, unless the chat's own servers store that. Idempotent.
+   * prompt; with the view of a set, of all its removed clips. Shows `view` in the message, unless the chat's own servers
+   * store that. Idempotent.
    */
   expire(message: MessageRef, view: CardView | RemovedView): Promise<void>;
   /**
@@ -218,6 +219,8 @@ export function platformsIn(platforms: ReadonlyMap<string, Platform>): PlatformO
 export interface Attached {
   /** Its `notice` was posted with it, by this call or an earlier one. */
   readonly isAnnounced: boolean;
+  /** The file's own message, where it shows a task of a set. Absent: it has none. */
+  readonly message?: MessageRef;
   /** Refusal to replace the content of the message above a file that is a message of its own. Absent: it was replaced. */
   readonly refusal?: DailiesError;
 }

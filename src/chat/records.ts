@@ -15,6 +15,8 @@ export interface DeliveryRecord extends RefusedUploads {
   readonly isBehind?: true;
   /** Number of messages opened for it, deleted ones included. Default 1. */
   readonly copies?: number;
+  /** Ordinal of the message that the clip was delivered in. Default 1. */
+  readonly copy?: number;
   /** A message that never had the outcome was replaced, and no user has asked for the file since. Absent: no. */
   readonly isReplaced?: true;
   /** Number of the task's `wants` that were fulfilled. Default 0. */

@@ -10,13 +10,14 @@ import {
   type Task,
   type TaskId,
 } from '../tasks/index.ts';
+import { unlessGone } from './attachment-plan.ts';
 import { endKey, endPhaseOf } from './completion-notices.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import { taskPosts } from './posts.ts';
 import { deliveryRecords, retractions, setNotices } from './records.ts';
-import { setCardId } from './sets/set-view.ts';
+import { isOnCard, setCardId } from './sets/set-view.ts';
 
 /** Outcome of a retraction: the number of messages that show the removal, or are gone, and of those that stay. */
 export interface RetractionCount {
@@ -69,8 +70,8 @@ export class TaskRetraction {
       const count = await locks.runOrThrow(task.id, 'message', (lock) =>
         this.#retractAll({ ...taskToRetract(task), origin }, reason, lock),
       );
-      if (task.set !== undefined) await this.#retractCard(task.set, reason);
-      return count;
+      const onCard = task.set === undefined ? NONE : await this.#retractCard(task.set, reason);
+      return { retracted: count.retracted + onCard.retracted, kept: count.kept + onCard.kept };
     } finally {
       edits.forget(task.id);
       edits.release(task.id);
@@ -79,15 +80,20 @@ export class TaskRetraction {
 
   /** Deletes what the adapters themselves store of a task whose clip, or content, has expired. May be repeated. */
   async expire(task: Task): Promise<void> {
-    const { edits, sets, platformOf, viewOf } = this.#options;
+    const { cards, edits, sets, platformOf, viewOf } = this.#options;
     const platform = platformOf(task);
     const view = isContentRemoved(task) ? ({ kind: 'removed', reason: 'expired' } as const) : await viewOf(task);
     edits.forget(task.id);
     const isOwnAlone = view.kind === 'task';
     for (const message of await this.#messagesOf(taskToRetract(task), isOwnAlone)) await platform.expire(message, view);
-    const set = task.set === undefined || isOwnAlone ? null : await sets.get(task.set);
-    if (set === null || !isContentRemoved(set.shown)) return;
+    const set = task.set === undefined ? null : await sets.get(task.set);
+    if (set === null) return;
     const card = cardToRetract(set);
+    if (!isContentRemoved(set.shown)) {
+      const record = isOnCard(task) ? await cards.get(card.id) : undefined;
+      if (record !== undefined) await platform.expire(record.message, await sets.view(set, { card: record }));
+      return;
+    }
     edits.forget(card.id);
     for (const message of await this.#messagesOf(card)) await platform.expire(message, view);
   }
@@ -104,13 +110,34 @@ export class TaskRetraction {
     return [...own, ...(await this.#ownDeletions(cardToRetract(set))), ...records, comparisons.records.deletion(id)];
   }
 
-  async #retractCard(place: SetPlace, reason: RemovalReason): Promise<void> {
-    const { sets, approvals } = this.#options;
+  /** Takes a removed task off the card of its set, which is retracted with the last of its tasks. */
+  async #retractCard(place: SetPlace, reason: RemovalReason): Promise<RetractionCount> {
+    const { sets, approvals, cards, logger } = this.#options;
     const set = await sets.get(place);
-    // The notices of its request show the prompts of the others alone.
-    if (!isContentRemoved(set.shown)) return approvals.settleSet(set);
     const card = cardToRetract(set);
-    await sets.change(card.id, async (lock) => void (await this.#retractAll(card, reason, lock)));
+    if (isContentRemoved(set.shown)) {
+      await sets.change(card.id, async (lock) => void (await this.#retractAll(card, reason, lock)));
+      return NONE;
+    }
+    // The notices of its request show the prompts of the others alone.
+    await approvals.settleSet(set);
+    if (!isOnCard({ set: place })) return NONE;
+    let count = NONE;
+    await sets.change(card.id, async (lock) => {
+      const record = await cards.get(card.id);
+      if (record === undefined || record.isGone === true) return;
+      const view = await sets.view(await sets.get(place), { card: record });
+      try {
+        await cards.edit(card, { message: record.message, view, lock }).catch(unlessGone);
+        count = { retracted: 1, kept: 0 };
+      } catch (thrown) {
+        const err = asDailiesError(thrown, `taking a clip off card ${card.id}`);
+        if (err.retryable) throw err;
+        logger.warn({ event: 'message_kept', task: card.id, err }, 'a removed clip stays on its card');
+        count = { retracted: 0, kept: 1 };
+      }
+    });
+    return count;
   }
 
   async #retractAll(subject: Retracted, reason: RemovalReason, lock: MessageLock): Promise<RetractionCount> {
@@ -140,6 +167,8 @@ export class TaskRetraction {
     return [...deleted, ...(await this.#options.cards.deletions(of))];
   }
 }
+
+const NONE: RetractionCount = { retracted: 0, kept: 0 };
 
 /** Task, or set, whose messages are retracted. */
 interface Retracted {

@@ -39,7 +39,7 @@ type Options = Pick<
 >;
 
 /** What a message showed before. */
-type ShownBefore = Pick<CardRecord, 'progress' | 'retrying' | 'isRunning'> & Partial<Pick<CardRecord, 'message'>>;
+type ShownBefore = Pick<CardRecord, 'progress' | 'retrying' | 'isRunning' | 'isDirect'>;
 
 /** Failures that another service may not have: the order itself was not at fault. */
 const STOPPED_BY_SERVICE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -67,16 +67,21 @@ export class TaskViews {
 
   /**
    * Returns the present view of a task.
-   * @param known its card, if that was read already; `before` is used where it has none
+   * @param known its card, or how its clip was delivered, if that was read already; `before` is used where it has no card
    */
-  async current(task: Task, known: { card?: CardRecord; before?: ShownBefore } = {}): Promise<TaskView> {
+  async current(
+    task: Task,
+    known: { card?: CardRecord; before?: ShownBefore; handover?: Handover | null } = {},
+  ): Promise<TaskView> {
     const [card, delivery, isHeld] = await Promise.all([
       known.card ?? this.#options.cards.get(task.id),
       // No other task has a file.
-      task.state === 'completed' ? deliveryRecords.get(this.#options.store, task.id) : undefined,
+      task.state === 'completed' && known.handover === undefined
+        ? deliveryRecords.get(this.#options.store, task.id)
+        : undefined,
       this.#isHeld(task),
     ]);
-    return this.kept(task, card ?? known.before, { handover: delivery?.handover ?? null, isHeld });
+    return this.kept(task, card ?? known.before, { handover: known.handover ?? delivery?.handover ?? null, isHeld });
   }
 
   /** Returns the view of a task with the time until which its clip is kept. */
@@ -116,7 +121,7 @@ export class TaskViews {
       keptUntilMs,
       elsewhere,
     });
-    return { ...view, ...standingIn(message?.message, task.origin) };
+    return { ...view, ...standingIn(message, task.origin) };
   }
 
   /** Clips that belong together are made again together. */

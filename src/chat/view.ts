@@ -24,7 +24,7 @@ import {
 import type { Model, RequestSettings } from '../videos/index.ts';
 import { blindViewOf } from './comparisons/blind-view.ts';
 import type { ApprovalNotice, EndNotice, ReviewNotice } from './notices/views.ts';
-import type { MessageRef } from './platform.ts';
+import type { MessageRef, Upload } from './platform.ts';
 import type { EarlierNotes, ReviewContext } from './reviews.ts';
 
 interface PhaseRow {
@@ -257,6 +257,8 @@ export interface SetMember {
   readonly view: TaskView;
   /** `null`: it has none of its own. */
   readonly message: MessageRef | null;
+  /** Its file in this message. Absent: it has none there. */
+  readonly file?: Pick<Upload, 'name' | 'description'>;
   /** Set on the board of a storyboard. */
   readonly shot?: {
     /** Number of the shot in the storyboard as it was written. */
@@ -283,10 +285,10 @@ export interface RemovedView {
 
 /** Returns the part of a view that says for which channel a direct message stands in. */
 export function standingIn(
-  message: MessageRef | undefined,
+  card: { readonly isDirect?: true } | undefined,
   { channel }: Pick<Origin, 'channel'>,
 ): { readonly awayFrom?: string } {
-  return message === undefined || message.channel === channel ? {} : { awayFrom: channel };
+  return card?.isDirect === true ? { awayFrom: channel } : {};
 }
 
 /** Input of a view besides the task's record. */

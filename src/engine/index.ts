@@ -17,7 +17,6 @@ export {
   type WorkQueue,
 } from './queue/queue.ts';
 export {
-  type Collection,
   collection,
   type ExportLine,
   type Forgotten,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { messageIdOf } from '#adapters/playground/interactions.ts';
+import { isOnCard } from '#src/chat/sets/set-view.ts';
 import { isEnded } from '#src/tasks/state-machine.ts';
 import type { Task } from '#src/tasks/task.ts';
 import { check } from './check.ts';
@@ -8,6 +9,7 @@ import type { Trouble } from './history.ts';
 import { drawPlan, type Plan, type PlannedOrder } from './plan.ts';
 import { createRandom, type Random } from './random.ts';
 import type { Ran } from './run.ts';
+import { cardOf } from './sets.ts';
 import { build, historyOf, keptOf, type Stage, tearDown } from './stage.ts';
 
 /** Number of interactions in flight at once. */
@@ -127,6 +129,8 @@ async function decideUntilRest(stage: Stage, say: (line: string) => void): Promi
 }
 
 /** Submits the id found in the service's console; without one, nothing was bought and the task is sent again. */
-function decide({ people }: Stage, { id, sends, price, origin }: Pick<Task, 'id' | 'sends' | 'price' | 'origin'>) {
-  return people.decide({ task: id, message: messageIdOf('task', id), user: origin.user.id, sends, price });
+function decide({ people }: Stage, task: Task) {
+  const { id, set, sends, price, origin } = task;
+  const message = messageIdOf('task', set !== undefined && isOnCard(task) ? cardOf(set.id) : id);
+  return people.decide({ task: id, message, user: origin.user.id, sends, price });
 }

@@ -47,3 +47,48 @@ test('finds a second notice of a decision, but gives those of the same words one
     [`review:${TASK.id}:1`, `review:${TASK.id}:2`, `review:${other.id}:1`].toSorted(),
   );
 });
+
+test('shows the card of takes with the names of its files, and what its buttons lead to', () => {
+  const [first, second] = [1, 2].map((at) =>
+    newTask({
+      id: `${at}abc00` as Task['id'],
+      set: { id: '1abc00' as Task['id'], kind: 'takes', at, of: 2 },
+      origin: originOf({ platform: 'slack' }),
+    }),
+  ) as [Task, Task];
+  const card: ChatMessage = {
+    id: 'm1',
+    channel: 'C1',
+    buttons: [`details:${second.id}`, `details:set-${first.id}`],
+    words: 'a fox',
+    files: [{ name: 'a-fox-1abc-1.mp4', bytes: 7 }],
+    isVisible: true,
+    isPinging: false,
+  };
+  const kept = { tasks: new Map([first, second].map((task) => [task.id, task])), cuts: new Map(), cards: new Map() };
+  expect(shownIn('slack', [card], kept as unknown as Kept)).toMatchObject([
+    { set: first.id, task: null, files: [7], names: ['a-fox-1abc-1.mp4'], buttonIds: card.buttons },
+  ]);
+});
+
+test('leaves the files in the thread of a board to its shots, and finds the notice below a card that was deleted', () => {
+  const task = newTask({
+    id: '1abc00' as Task['id'],
+    request: { ...TASK.request, prompt: 's1-800: shot 1' },
+    set: { id: '1abc00' as Task['id'], kind: 'storyboard', at: 1, of: 2 },
+    origin: originOf({ platform: 'slack' }),
+  });
+  const message = { channel: 'C1', buttons: [], words: '', isVisible: true, isPinging: false, files: [] };
+  const file = { name: 'shot-1abc.mp4', bytes: 7 };
+  const board = { ...message, id: 'm1', buttons: [`board:set-${task.id}`], files: [file] };
+  const shot = { ...message, id: 'm2', buttons: [`retry:${task.id}`, `details:${task.id}`], files: [file] };
+  const notice = { ...message, id: 'm3', isPinging: true, words: '@alice your 2 shots of “s1-800: shot 1” are ready.' };
+  const cards = new Map([[`set-${task.id}`, { message: { channel: 'C1', message: 'm0' } }]]);
+  const kept = { tasks: new Map([[task.id, task]]), cuts: new Map(), cards } as unknown as Kept;
+  expect(shownIn('slack', [board, shot, notice], kept)).toMatchObject([
+    { task: task.id, files: [7] },
+    { set: task.id, files: [], names: [] },
+    { end: `set-${task.id}`, replyTo: 'm1' },
+  ]);
+  expect(shownIn('slack', [notice], kept)).toMatchObject([{ end: `set-${task.id}`, replyTo: 'm0' }]);
+});

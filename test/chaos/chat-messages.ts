@@ -1,3 +1,4 @@
+import { isOnCard } from '#src/chat/sets/set-view.ts';
 import { isCutId } from '#src/orders/cut.ts';
 import { versionOf } from '#src/tasks/review/versions.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
@@ -45,9 +46,15 @@ export function shownIn(chat: Chat, messages: readonly ChatMessage[], kept: Kept
 }
 
 /** Converts the private replies to presses. */
-export function repliesIn(replies: readonly Pick<ChatMessage, 'id' | 'channel' | 'words'>[]): readonly Shown[] {
-  const none = { task: null, state: null, files: [], buttons: [], replyTo: null, end: null };
-  return replies.map((reply) => ({ ...none, ...reply }));
+export function repliesIn(
+  replies: readonly Pick<ChatMessage, 'id' | 'channel' | 'words' | 'buttons'>[],
+): readonly Shown[] {
+  const none = { task: null, state: null, files: [], replyTo: null, end: null };
+  return replies.map((reply) => ({ ...none, ...reply, buttons: actionsOf(reply.buttons) }));
+}
+
+function actionsOf(buttons: readonly string[]): readonly string[] {
+  return buttons.map((button) => button.split(':')[0] ?? '');
 }
 
 /**
@@ -87,7 +94,7 @@ function shownOf({ id, channel, buttons, words, files }: ChatMessage, owner: Tas
     task: null,
     state: null,
     files: own.map(({ bytes }) => bytes),
-    buttons: buttons.map((button) => button.split(':')[0] ?? ''),
+    buttons: actionsOf(buttons),
     replyTo: null,
     end: null,
     words,
@@ -116,15 +123,24 @@ function mentionsOf(task: Task, messages: readonly ChatMessage[], own: string | 
     .map((message) => mentionOf(shownOf(message, task.id), { task, own, words: message.words }));
 }
 
+/** Returns what the checker reads of a card besides: its files, unless they are those of the shots below it. */
+function cardFields(first: Task, { files, buttons }: ChatMessage) {
+  const own = isOnCard(first) ? files : [];
+  const shown = { files: own.map(({ bytes }) => bytes), names: own.map(({ name }) => name) };
+  return { ...shown, buttonIds: buttons, set: first.id };
+}
+
 function ofSet(first: Task, messages: readonly ChatMessage[], ref: string | undefined): readonly Shown[] {
   const [order = ''] = ORDER_IN.exec(first.request.prompt) ?? [];
-  const cards = messages.filter(
-    ({ id, isVisible, buttons }) => id === ref || (isVisible && showsCard(buttons, first.id)),
+  const known = messages.filter(({ id }) => id === ref);
+  const others = messages.filter(
+    ({ id, isVisible, buttons }) => id !== ref && isVisible && showsCard(buttons, first.id),
   );
+  const cards = [...known, ...others];
   const notices = messages.filter(({ isPinging, words }) => isPinging && words.includes(order) && OF_SET.test(words));
-  const end = { replyTo: cards[0]?.id ?? null, end: cardOf(first.id) };
+  const end = { replyTo: cards[0]?.id ?? ref ?? null, end: cardOf(first.id) };
   return [
-    ...cards.map((message) => ({ ...shownOf(message, first.id), files: [], set: first.id })),
+    ...cards.map((message) => ({ ...shownOf(message, first.id), ...cardFields(first, message) })),
     ...notices.filter(({ words }) => reportsEnd(words)).map((message) => ({ ...shownOf(message, first.id), ...end })),
   ];
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { messageIdOf } from '#adapters/playground/interactions.ts';
 import type { SumParts } from '#src/engine/store/store.ts';
 import { addParts, ZERO_SUM } from '#src/engine/store/sums.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import { ledgerKey, ledgerOf } from '#src/tasks/indexes.ts';
 import { sumWritesOf } from '#src/tasks/money.ts';
 import { recount } from '#src/tasks/recount.ts';
@@ -444,4 +444,32 @@ test('an approved task is as old as its approval in the index of its state', () 
   const name = 'index that disagrees with its records';
   expect(names({ store: { ...store, indexes } })).not.toContain(name);
   expect(names({ store })).toContain(name);
+});
+
+test('shows the card of a set with the names of its files, the states of its tasks and the ends below it', () => {
+  const [first, second] = memberIds({ id: ID, of: 2 }).map((id, index) =>
+    newTask({ id, set: { id: ID, kind: 'takes', at: index + 1, of: 2 } }),
+  ) as [Task, Task];
+  const said = { channel: 'clips', replyTo: null, text: '', visibleTo: null, asked: null, state: null, task: null };
+  const card = {
+    ...said,
+    id: 'm1',
+    mentions: [],
+    tasks: [first, second].map(({ id, state }) => ({ task: id, state })),
+    attachments: [{ name: `fox-${ID.slice(0, 4)}-1.mp4`, bytes: 7, url: '' }],
+    buttons: [{ id: `details:${second.id}` }, { id: `details:set-${ID}` }],
+  };
+  const end = messageIdOf('notice', `end:${second.id}:uncertain:1`);
+  const notice = { ...said, id: end, replyTo: 'm1', mentions: ['ana'], attachments: [], buttons: [] };
+  const tasks = new Map([first, second].map((task) => [task.id, task]));
+  expect(shownOf([card, notice], { tasks, cuts: new Map(), cards: new Map() })).toMatchObject([
+    {
+      set: ID,
+      files: [7],
+      names: [`fox-${ID.slice(0, 4)}-1.mp4`],
+      tasks: card.tasks,
+      buttonIds: [`details:${second.id}`, `details:set-${ID}`],
+    },
+    { end: 'uncertain:1', endOf: second.id, replyTo: 'm1' },
+  ]);
 });

@@ -14,6 +14,7 @@ import { checkOwners } from './check/owners.ts';
 import { checkProcesses } from './check/processes.ts';
 import { checkRemovals } from './check/removals.ts';
 import { checkReviews } from './check/reviews.ts';
+import { checkSetClips } from './check/set-clips.ts';
 import { checkSets } from './check/sets.ts';
 import { checkTasks } from './check/tasks.ts';
 import { checkUncertain } from './check/uncertain.ts';
@@ -23,7 +24,7 @@ import type { History, Violation } from './history.ts';
 /** Returns every violation in a history, by name; pure. */
 export function check(history: History): readonly Violation[] {
   const parts = [checkCreates, checkTasks, checkMoney, checkLimits, checkMessages, checkIndexes, checkProcesses];
-  const studio = [checkSets, checkBoards, checkCuts, checkComparisons, checkReviews];
+  const studio = [checkSets, checkSetClips, checkBoards, checkCuts, checkComparisons, checkReviews];
   const people = [checkUncertain, checkApprovals, checkDecisions, checkAudit, checkRemovals];
   const profiles = [checkOwners, checkCosts, checkWithdrawals];
   return [...parts, ...people, ...studio, ...profiles].flatMap((part) => part(history));

@@ -7,22 +7,24 @@ import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import { CHAT_THRESHOLD, type ChatApprovers, COMPARED } from './money.ts';
 import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder } from './plan.ts';
-import { shotsOf } from './sets.ts';
+import { isOnOneCard, shotsOf } from './sets.ts';
 import {
   buttonFor,
   type ChatOrder,
+  deletableIn,
+  detailsPress,
   isAskedBy,
   isConfirmed,
   isReview,
   meanwhile,
   ORDER_IN,
   offeredBy,
+  openDetails,
   pressesOf,
   questionAfterMs,
   reportsEnd,
   type Side,
   soon,
-  taskIn,
   userOf,
 } from './side.ts';
 
@@ -43,8 +45,8 @@ export class DiscordSide implements Side {
   readonly asked: Asked[] = [];
   readonly deleted: Deleted[] = [];
   readonly #pressed: Pressed[] = [];
-  /** Presses and forms of reviews, whose replies say what counts. */
-  readonly #reviews: { readonly press: Pressed; readonly interaction: Interaction }[] = [];
+  /** Presses and forms whose private replies are checked: those of reviews say what counts. */
+  readonly #told: { readonly press: Pressed; readonly interaction: Interaction }[] = [];
   readonly #orders = new Map<string, ChatOrder>();
   readonly #members = new Map<string, readonly string[]>();
 
@@ -94,7 +96,7 @@ export class DiscordSide implements Side {
   }
 
   get pressed(): readonly Pressed[] {
-    const answered = this.#reviews.map(({ press, interaction }) => ({
+    const answered = this.#told.map(({ press, interaction }) => ({
       ...press,
       message: this.#discord.original(interaction)?.id ?? null,
     }));
@@ -129,7 +131,9 @@ export class DiscordSide implements Side {
       const button = message === undefined ? undefined : buttonFor(deed, order, idsOf(message));
       return message === undefined || button === undefined ? undefined : { message: message.id, button };
     };
-    await meanwhile(() => find() !== undefined, signal);
+    const isInDetails = deed.on === 'clip' && order.isOnCard === true;
+    const opening = isInDetails ? this.#openDetails(order, as, { find, signal }) : undefined;
+    await Promise.all([opening, meanwhile(() => find() !== undefined, signal)]);
     await delay(deed.afterMs ?? 0);
     const found = find();
     if (found === undefined) return;
@@ -141,7 +145,27 @@ export class DiscordSide implements Side {
     const confirmed = isConfirmed(deed) ? await this.#confirm(found.button, as, deed) : null;
     const told = [...presses, submitted, confirmed].filter((interaction) => interaction !== null);
     if (isReview(deed))
-      this.#reviews.push(...pressed.flatMap((press) => told.map((interaction) => ({ press, interaction }))));
+      this.#told.push(...pressed.flatMap((press) => told.map((interaction) => ({ press, interaction }))));
+  }
+
+  async #openDetails(
+    order: ChatOrder,
+    as: As,
+    { find, signal }: { readonly find: () => unknown; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const seen = () =>
+      this.#everything()
+        .filter(({ visibleTo }) => visibleTo === null || visibleTo === as.user)
+        .map((message) => ({
+          id: message.id,
+          buttons: idsOf(message),
+          hasFile: message.visibleTo === null && message.attachments.length > 0,
+        }));
+    const press = (message: string, button: string, clip?: string): void => {
+      const interaction = this.#discord.people.press(message, button, as);
+      if (clip !== undefined) this.#told.push({ press: detailsPress(as.user, clip), interaction });
+    };
+    await openDetails(order, () => find() !== undefined, { seen, press, signal });
   }
 
   /** Submits the form that one of the presses opens. */
@@ -180,7 +204,7 @@ export class DiscordSide implements Side {
     const interaction = await slash();
     if (interaction === null) return;
     this.#interactions.push(interaction);
-    this.#orders.set(id, { task: taskIdOf(`discord:${interaction.id}`), clips: takes });
+    this.#orders.set(id, { task: taskIdOf(`discord:${interaction.id}`), clips: takes, isOnCard: isOnOneCard(order) });
     this.asked.push({
       platform: 'discord',
       id: interaction.id,
@@ -223,13 +247,14 @@ export class DiscordSide implements Side {
   /** Deletes a message. A mention shows that the clip was delivered before and that the bot had recorded it. */
   async delete(which: Deletable, nowMs: () => number): Promise<void> {
     const found = await soon(() => this.#everything().find((message) => isOne(message, which)));
-    const card = found === undefined ? null : taskIn(idsOf(found));
+    const card = found === undefined ? null : deletableIn(idsOf(found));
     if (found === undefined || card === null) return;
     const [order = '?'] = ORDER_IN.exec(plainOf(found)) ?? [];
-    const hadClip = found.attachments.length > 0;
+    const names = found.attachments.map(({ filename }) => filename);
+    const hadClip = names.length > 0;
     const wasDelivered = hadClip && this.#everything().some((message) => this.#pings(message, order));
     this.#discord.deleteMessage(found.id);
-    this.deleted.push({ id: found.id, task: card.task, atMs: nowMs(), hadClip, wasDelivered });
+    this.deleted.push({ id: found.id, task: card.task, atMs: nowMs(), hadClip, names, wasDelivered });
   }
 
   refuse(what: Exclude<ChatFault, 'delete'>): () => void {
@@ -259,8 +284,13 @@ export class DiscordSide implements Side {
       isVisible: message.visibleTo === null,
       isPinging: this.#discord.pings.some(({ messageId }) => messageId === message.id),
     }));
-    const told = this.#reviews.flatMap(({ interaction }) => this.#discord.original(interaction) ?? []);
-    const replies = told.map((message) => ({ id: message.id, channel: message.channelId, words: plainOf(message) }));
+    const told = this.#told.flatMap(({ interaction }) => this.#discord.original(interaction) ?? []);
+    const replies = told.map((message) => ({
+      id: message.id,
+      channel: message.channelId,
+      words: plainOf(message),
+      buttons: idsOf(message),
+    }));
     return [...shownIn('discord', messages, kept), ...repliesIn(replies)];
   }
 
@@ -285,6 +315,6 @@ function idsOf(message: Message): readonly string[] {
 }
 
 function isOne(message: Message, which: Deletable): boolean {
-  const card = taskIn(idsOf(message));
+  const card = deletableIn(idsOf(message));
   return message.visibleTo === null && card !== null && card.isOpen === (which === 'running');
 }

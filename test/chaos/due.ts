@@ -3,9 +3,12 @@ import type { PlannedDeed } from './deeds.ts';
 import type { Pressed } from './history.ts';
 import type { PlannedOrder } from './plan.ts';
 import type { Message } from './playground.ts';
-import { cardOf, tasksOf } from './sets.ts';
+import { cardOf, isOnOneCard, tasksOf } from './sets.ts';
 
 type When = PlannedDeed['when'];
+
+/** Channel of the playground whose clips are reviewed, in runs with reviews. */
+const REVIEWED = 'general';
 
 const WHEN: Readonly<Record<string, When>> = {
   requested: 'requested',
@@ -40,12 +43,38 @@ export function stateOf({ state, tasks = [] }: Message): string | null {
   return all.find((one) => one === 'requested') ?? all.find((one) => WHEN[one] === 'open') ?? all[0] ?? state;
 }
 
-/** Returns whether a user acts now on a message of their order. */
-export function isDue(planned: PlannedDeed, message: Message): boolean {
+/** Returns whether a user acts now on a message of their order, or on a clip on its card. */
+export function isDue(
+  planned: PlannedDeed,
+  message: Message,
+  order: Pick<PlannedOrder, 'ordered' | 'channel'>,
+): boolean {
   if (planned.on === 'card') return message.task === null && buttonOf(planned, message) !== undefined;
+  if (clipsOn(planned, message, order).length > 0) return true;
   if (planned.on === 'clip') return message.task !== null && buttonOf(planned, message) !== undefined;
+  return isOnWhole(planned, message);
+}
+
+/** Returns whether a deed is due by the state of a message as a whole. */
+export function isOnWhole({ on, when }: PlannedDeed, message: Message): boolean {
   const state = stateOf(message);
-  return planned.when === (state === null ? unorderedState(message) : WHEN[state]);
+  return on !== 'clip' && when === (state === null ? unorderedState(message) : WHEN[state]);
+}
+
+/** States of a clip in which users act on it, and not on its set alone. */
+const ON_CLIPS: ReadonlySet<When> = new Set(['open', 'uncertain', 'ended'] as const);
+
+/** Returns the clips of takes, or of a comparison, that a deed is due on: they are on the card of their set. */
+export function clipsOn(
+  { on, when }: PlannedDeed,
+  { task, tasks = [] }: Message,
+  { ordered, channel }: Pick<PlannedOrder, 'ordered' | 'channel'>,
+): readonly string[] {
+  if (task !== null || on === 'card' || !isOnOneCard({ ordered })) return [];
+  if (on === 'clip' && channel !== REVIEWED) return [];
+  const isDueOn = (state: string): boolean =>
+    on === 'clip' ? state === 'completed' : ON_CLIPS.has(when) && WHEN[state] === when;
+  return tasks.filter(({ state }) => isDueOn(state)).map((one) => one.task);
 }
 
 /** Returns the state of a message without a task: it asks about a price, or refuses an order. */

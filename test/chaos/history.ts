@@ -70,7 +70,8 @@ export interface Asked {
 /** One button press, reaction or form submission of a user at one replica. */
 export interface Pressed {
   readonly user: string;
-  readonly action: PlannedDeed['action'];
+  /** What leads to a deed, `details`, is pressed besides. */
+  readonly action: PlannedDeed['action'] | 'details';
   readonly task: string;
   /** For `vote`, the number of the clip. */
   readonly choice?: number;
@@ -160,12 +161,15 @@ export interface Trouble {
   readonly remark: string;
 }
 
-/** Deleted message of a task. */
+/** Deleted message of a task, or card of a set. */
 export interface Deleted {
   readonly id: string;
+  /** Of a set, the id of its card. */
   readonly task: string;
-  /** The clip was visible there before the deletion, or still is. */
+  /** A clip was visible there before the deletion, or still is. */
   readonly hadClip: boolean;
+  /** Names of the files that were visible there before the deletion, or still are. Absent: not known. */
+  readonly names?: readonly string[];
   readonly atMs: number;
   /** The bot had also recorded the delivery: it had moved on. */
   readonly wasDelivered: boolean;
@@ -186,14 +190,22 @@ export interface Shown {
   readonly state: string | null;
   /** Sizes of its files in bytes. */
   readonly files: readonly number[];
+  /** On the card of a set: the names of its files, in the same order. */
+  readonly names?: readonly string[];
+  /** On the card of a set: what it says of each task, where the chat tells. */
+  readonly tasks?: readonly { readonly task: string; readonly state: string }[];
   /** Actions of its buttons. */
   readonly buttons: readonly string[];
+  /** On the card of a set: the ids of its buttons. */
+  readonly buttonIds?: readonly string[];
   readonly replyTo: string | null;
   /**
    * End that a mention reports, such as `done:1` (phase and number of submissions), or of a set the id of its card; `?` if
    * it is unknown.
    */
   readonly end: string | null;
+  /** Task whose end it reports, where it is known. */
+  readonly endOf?: string;
   /** Its text, where it is known. */
   readonly words?: string;
 }

@@ -192,7 +192,7 @@ export class People {
     const order = this.#orderOf(message);
     if (order === undefined) return;
     for (const planned of order.deeds) {
-      if (this.#done.has(planned) || !isDue(planned, message)) continue;
+      if (this.#done.has(planned) || !isDue(planned, message, order)) continue;
       // Approvers are asked in a message of its own, a moment later.
       if (isDecision(planned) && !this.#presses.isAsked(planned, order)) continue;
       this.#done.add(planned);

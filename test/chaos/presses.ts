@@ -1,19 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Price } from '#src/tasks/task.ts';
 import type { PlannedDeed } from './deeds.ts';
-import { actionOf, buttonOf, isDecision, pressedOn, requestOf, taskOf, tasksOfOrder } from './due.ts';
+import {
+  actionOf,
+  buttonOf,
+  clipsOn,
+  isDecision,
+  isOnWhole,
+  pressedOn,
+  requestOf,
+  taskOf,
+  tasksOfOrder,
+} from './due.ts';
 import type { Pressed } from './history.ts';
 import { OPERATOR } from './money.ts';
 import type { PlannedOrder } from './plan.ts';
 import { type Answered, type Message, NO_ANSWER, post } from './playground.ts';
 import type { Replica } from './replica.ts';
+import { cardOf } from './sets.ts';
 
 const LOOK_EVERY_MS = 250;
 const CONFIRM_TRIES = 20;
 /** Times that a user presses a button of a set or a review while nobody answers. */
 const INSISTING_TRIES = 20;
-/** Looks for a button in the reply to a press. */
+/** Looks for the reply to a press. */
 const REPLY_LOOKS = 4;
+/** Looks for a button in the details of a clip, and the time between them: what it needs may be a moment away. */
+const DETAILS_TRIES = 8;
+const DETAILS_EVERY_MS = 1_000;
 /** Tries to delete a clip: its outcome is in the chat a moment before that is recorded. */
 const DELETION_TRIES = 8;
 
@@ -57,9 +71,19 @@ export class Presses {
     await delay(planned.afterMs ?? 0);
     if (isDecision(planned)) return this.#decideRequest(planned, order);
     if (planned.action === 'order') return this.#confirm(planned, message, order);
-    if (planned.action === 'delete') return this.#delete(planned, taskOf(order), order);
+    const [clip] = clipsOn(planned, message, order);
+    if (planned.action === 'delete') return this.#delete(planned, clip ?? taskOf(order), order);
     const isReaction = planned.action === '🔁' || planned.action === '❌';
-    if (buttonOf(planned, message) === undefined && !isReaction) return;
+    const isOnMessage = buttonOf(planned, message) !== undefined || isReaction;
+    // A deed on one clip of a set is done in its details, unless all of the set is ready for it.
+    if (clip !== undefined && !(isOnMessage && isOnWhole(planned, message)))
+      return this.#doInDetails(planned, message, order);
+    if (isOnMessage) await this.#insist(planned, message, order);
+    if (isOnMessage && planned.killsAfterMs !== undefined) await this.#killAll(planned.killsAfterMs);
+  }
+
+  /** Presses until a replica answers, if the button is one of a set or a review. */
+  async #insist(planned: PlannedDeed, message: Message, order: PlannedOrder): Promise<void> {
     for (let tries = 0; tries < (planned.on === undefined ? 1 : INSISTING_TRIES); tries += 1) {
       const presses = Array.from({ length: planned.times }, () => this.#next(`p-${order.id}`));
       const answers = await Promise.all(
@@ -70,7 +94,40 @@ export class Presses {
       if (answers.some(({ status }) => status === 202 || status === 400)) break;
       await delay(LOOK_EVERY_MS);
     }
-    if (planned.killsAfterMs !== undefined) await this.#killAll(planned.killsAfterMs);
+  }
+
+  /** Acts on a clip without a message of its own, one after the other of those that the deed is due on. */
+  async #doInDetails(planned: PlannedDeed, { id: card }: Message, order: PlannedOrder): Promise<void> {
+    const action = { '🔁': 'retry', '❌': 'cancel' }[planned.action as string] ?? planned.action;
+    const deed = { ...planned, action } as PlannedDeed;
+    const user = planned.by ?? order.user;
+    for (let tries = 0; tries < DETAILS_TRIES; tries += 1) {
+      const message = this.#options.messages().find(({ id }) => id === card);
+      const clips = message === undefined ? [] : clipsOn(planned, message, order);
+      const clip = clips[tries % Math.max(1, clips.length)];
+      const details =
+        message === undefined || clip === undefined ? undefined : await this.#detailsOf(clip, message, user);
+      if (clip !== undefined && details !== undefined && buttonOf(deed, details) !== undefined)
+        return this.#insist(deed, { ...details, task: clip }, order);
+      await delay(DETAILS_EVERY_MS);
+    }
+  }
+
+  /** Opens the details of a clip: by the button of its card that leads there, or by the details of its set. */
+  async #detailsOf(clip: string, { id, buttons }: Message, user: string): Promise<Message | undefined> {
+    const button = `details:${clip}`;
+    const has = (shown: Pick<Message, 'buttons'>): boolean => shown.buttons.some((one) => one.id === button);
+    const open = async (message: string, pressed: string): Promise<string | null> => {
+      const [replica] = this.#up({ copies: 1 });
+      if (replica === undefined) return null;
+      return (await this.#press(replica, this.#next(`i-${clip}`), { user, message, button: pressed })).message;
+    };
+    const whole = buttons.find((one) => one.id.startsWith(`details:${cardOf('')}`))?.id;
+    const leading = has({ buttons }) ? { id, buttons } : whole && (await this.#reply(await open(id, whole)));
+    if (!leading || !has(leading)) return undefined;
+    const message = await open(leading.id, button);
+    this.pressed.push({ user, action: 'details', task: clip, afterSends: null, status: 202, message });
+    return this.#reply(message);
   }
 
   /** Decides on an uncertain task: submits the id from the service's console, or resends it if there is none. */
@@ -220,9 +277,14 @@ export class Presses {
 
   /** Returns a button in a reply, once it is there. */
   async #buttonIn(reply: string | null, action: PlannedDeed['action']): Promise<string | undefined> {
+    return (await this.#reply(reply))?.buttons.find(({ id }) => id.startsWith(`${action}:`))?.id;
+  }
+
+  /** Returns a reply once it is there. */
+  async #reply(reply: string | null): Promise<Message | undefined> {
     for (let looks = 0; reply !== null && looks < REPLY_LOOKS; looks += 1) {
       const shown = this.#options.messages().find(({ id }) => id === reply);
-      if (shown !== undefined) return shown.buttons.find(({ id }) => id.startsWith(`${action}:`))?.id;
+      if (shown !== undefined) return shown;
       await delay(LOOK_EVERY_MS);
     }
     return undefined;

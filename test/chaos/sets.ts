@@ -1,3 +1,4 @@
+import { isOnCard } from '#src/chat/sets/set-view.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { COMPARED } from './money.ts';
@@ -22,6 +23,11 @@ export function drawOrdered(
   const ordered = random.weighed(ORDERED[where]);
   const most = { clip: 1, takes: MAX_TAKES, storyboard: MAX_SHOTS, comparison: COMPARED.length }[ordered];
   return { ordered, takes: ordered === 'clip' ? 1 : random.between(2, most) };
+}
+
+/** Returns whether the clips of an order are on the card of their set. */
+export function isOnOneCard({ ordered }: { readonly ordered: Ordered }): boolean {
+  return ordered === 'takes' || ordered === 'comparison';
 }
 
 /** Order as far as its command says. */
@@ -73,4 +79,10 @@ export function setsIn(tasks: Iterable<Task>): readonly (readonly Task[])[] {
 export function isBefore(one: Task, { set }: Task): boolean {
   const place = one.set ?? one.takeOf;
   return set?.kind === 'storyboard' && place?.id === set.id && place.at < set.at;
+}
+
+/** Returns whether a file is the clip of a task by its name, such as `red-fox-7f3a.mp4`; on the card of a set, `red-fox-7f3a-2.mp4`. */
+export function isFileOf(task: Pick<Task, 'id' | 'set'>, name: string): boolean {
+  const place = isOnCard(task) ? `-${task.set?.at}` : '';
+  return name.endsWith(`-${task.id.slice(0, 4)}${place}.mp4`);
 }

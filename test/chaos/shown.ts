@@ -12,7 +12,7 @@ export function shownOf(
   messages: readonly Message[],
   { tasks, cuts, cards }: Pick<Kept, 'tasks' | 'cuts' | 'cards'>,
 ): readonly Shown[] {
-  const ends = new Map<string, string>();
+  const ends = new Map<string, Pick<Shown, 'end' | 'endOf'>>();
   /** Messages that ask the approvers, or remind them, and mention them; they report no end. */
   const asks = new Set<string>();
   const all = [...tasks.values()];
@@ -22,14 +22,14 @@ export function shownOf(
     // The notice about a set counts no submissions: its key has those of its first task then.
     const sends = Array.from({ length: (first?.sends ?? 0) + 2 }, (_, send) => send);
     for (const phase of PHASES)
-      for (const send of sends) ends.set(messageIdOf('notice', `end:${card}:${phase}:${send}`), card);
+      for (const send of sends) ends.set(messageIdOf('notice', `end:${card}:${phase}:${send}`), { end: card });
   }
   for (const { id, sends } of all) {
     for (const reason of ['ask', 'remind']) asks.add(messageIdOf('notice', `${reason}:${id}:`));
     for (const phase of PHASES) {
       // A submission that was reported as uncertain may have been taken back since.
       for (let send = 0; send <= sends + 1; send += 1) {
-        ends.set(messageIdOf('notice', `end:${id}:${phase}:${send}`), `${phase}:${send}`);
+        ends.set(messageIdOf('notice', `end:${id}:${phase}:${send}`), { end: `${phase}:${send}`, endOf: id });
       }
     }
   }
@@ -58,7 +58,7 @@ export function shownOf(
     id: message.id,
     channel: message.channel,
     task: message.task,
-    ...setOf(message, tasks),
+    ...cardFields(message, tasks),
     ...cutOf(message),
     ...reviewOf(message),
     state: message.state,
@@ -66,7 +66,7 @@ export function shownOf(
     buttons: message.buttons.map((button) => button.id.split(':')[0] ?? ''),
     replyTo: message.replyTo,
     words: message.text,
-    end: reports(message) ? (ends.get(message.id) ?? '?') : null,
+    ...(reports(message) ? (ends.get(message.id) ?? { end: '?' }) : { end: null }),
   }));
 }
 
@@ -75,10 +75,17 @@ function reviewKeysOf({ id, review = [] }: Pick<Task, 'id' | 'review'>): readonl
   return [...review.map((_, index) => `review:${id}:${index + 1}`), `signed-off:${id}`];
 }
 
-/** Returns the set of a card, by the first task on it: of a storyboard, that may be a later take of its shot. */
-function setOf({ task, tasks: shown = [] }: Message, tasks: Kept['tasks']): Pick<Shown, 'set'> {
+/**
+ * Returns the set of a card, by the first task on it, with what the checker reads of it besides: of a storyboard, that may be
+ * a later take of its shot.
+ */
+function cardFields(
+  { task, tasks: shown = [], attachments, buttons }: Message,
+  tasks: Kept['tasks'],
+): Pick<Shown, 'set' | 'names' | 'tasks' | 'buttonIds'> {
   const [first] = shown;
   if (task !== null || first === undefined) return {};
   const { set, takeOf } = tasks.get(first.task) ?? {};
-  return { set: (set ?? takeOf)?.id ?? first.task };
+  const names = attachments.map(({ name }) => name);
+  return { set: (set ?? takeOf)?.id ?? first.task, names, tasks: shown, buttonIds: buttons.map(({ id }) => id) };
 }

@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 import { tasksOfSet } from './sets.ts';
-import { buttonFor, isAskedBy, mentionOf, pressesOf, reportsEnd, showsCard, showsTask, taskIn } from './side.ts';
+import {
+  buttonFor,
+  cardIn,
+  isAskedBy,
+  mentionOf,
+  openDetails,
+  pressesOf,
+  reportsEnd,
+  showsCard,
+  showsTask,
+  taskIn,
+} from './side.ts';
 
 test('tells a task’s message from the notice to its approvers', () => {
   expect(showsTask(['withdraw:t', 'details:t'], 't')).toBe(true);
@@ -38,6 +49,22 @@ test('tells the card of a set from the messages of its tasks', () => {
   expect(showsTask(['retry:t:0.20USD'], 't')).toBe(false);
 });
 
+test('takes the card that leads to a decision on one of its clips for no message of the clip', () => {
+  const card = ['details:t2', 'retry:t3:0.20USD', 'details:set-t'];
+  expect(showsCard(card, 't')).toBe(true);
+  expect(showsTask(card, 't2')).toBe(false);
+  expect(taskIn(card)).toBeNull();
+});
+
+test('tells the card of a set whose message may be deleted, and whether it can still change', () => {
+  expect(cardIn(['details:t2', 'cancel:set-t', 'details:set-t'])).toEqual({ task: 'set-t', isOpen: true });
+  expect(cardIn(['vote:t:1', 'details:set-t'])).toEqual({ task: 'set-t', isOpen: false });
+  // A board stays where its shots are.
+  expect(cardIn(['join:set-t', 'board:set-t', 'details:set-t'])).toBeNull();
+  expect(cardIn(['withdraw:set-t', 'details:set-t'])).toBeNull();
+  expect(cardIn(['retry:t:0.20USD', 'details:t'])).toBeNull();
+});
+
 test('finds the button of a card, and records a press on what it names', () => {
   const order = { task: 't', clips: 2 };
   expect(buttonFor(VOTE, order, ['vote:t:1', 'vote:t:2', 'details:set-t'])).toBe('vote:t:2');
@@ -64,4 +91,24 @@ test('tells the button of a question from the one that was pressed', () => {
   expect(isAskedBy('signoff:t:0', 'signoff:t:0:2')).toBe(true);
   expect(isAskedBy('remake:t:1USD', 'remake:t:1USD:confirmed')).toBe(true);
   expect(isAskedBy('signoff:t:0', 'signoff:t:0')).toBe(false);
+});
+
+test('opens the details of one clip of a set after the other until there is the button of a deed', async () => {
+  const [first = '', last = ''] = tasksOfSet('t', 2);
+  const shown = [{ id: 'card', buttons: ['retry:set-t:1USD', 'details:set-t'], hasFile: true }];
+  const replies = new Map([
+    ['details:set-t', { id: 'whole', buttons: [`details:${first}`, `details:${last}`, 'show:set-t'], hasFile: false }],
+    [`details:${last}`, { id: 'one', buttons: [`signoff:${last}:0`], hasFile: false }],
+  ]);
+  const pressed: string[] = [];
+  const press = (message: string, button: string, clip?: string): void => {
+    pressed.push(`${message} ${button} ${clip ?? ''}`.trim());
+    const reply = replies.get(button);
+    if (reply !== undefined) shown.push(reply);
+  };
+  const isThere = (): boolean => shown.some(({ buttons }) => buttons.includes(`signoff:${last}:0`));
+  const order = { task: 't', clips: 2, isOnCard: true };
+  await openDetails(order, isThere, { seen: () => shown, press, signal: new AbortController().signal, replyMs: 1 });
+  const opened = 'card details:set-t';
+  expect(pressed).toEqual([opened, `whole details:${first} ${first}`, opened, `whole details:${last} ${last}`]);
 });

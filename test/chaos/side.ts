@@ -52,6 +52,10 @@ const LOOK_EVERY_MS = 30;
 /** Time between two looks for the button of a deed, which may take as long as the run. */
 const DEED_LOOK_MS = 150;
 
+/** Number of times that details are opened for a button, and the time for a reply: the clip may not be ready, or blind. */
+const DETAILS_TRIES = 8;
+const DETAILS_MS = 1_500;
+
 /** Polls `find` until it returns a value or the timeout is over. */
 export async function soon<Found>(
   find: () => Found | undefined,
@@ -73,11 +77,35 @@ export async function meanwhile(isThere: () => boolean, signal: AbortSignal): Pr
  * Returns the task that a message belongs to, by its buttons, and whether it can still change; `null` without one, for a
  * request for approval, and for the card of a set.
  */
-export function taskIn(buttons: readonly string[]): { readonly task: string; readonly isOpen: boolean } | null {
-  const task = buttons.find((id) => id.startsWith('details:'))?.split(':')[1];
+export function taskIn(buttons: readonly string[]): ShownBy | null {
+  const task = detailsIn(buttons);
   return task === undefined || task.startsWith(cardOf('')) || buttons.includes(`withdraw:${task}`)
     ? null
     : { task, isOpen: buttons.includes(`cancel:${task}`) };
+}
+
+/** Returns the card of a set by its buttons, as {@link taskIn} does; `null` for a request, and for the board of a storyboard. */
+export function cardIn(buttons: readonly string[]): ShownBy | null {
+  const card = detailsIn(buttons);
+  const isOther = card === undefined || ['withdraw', 'board'].some((action) => buttons.includes(`${action}:${card}`));
+  return isOther || !card.startsWith(cardOf('')) ? null : { task: card, isOpen: buttons.includes(`cancel:${card}`) };
+}
+
+/** Returns what users delete the message of: a task, or takes or clips to compare with their card. */
+export function deletableIn(buttons: readonly string[]): ShownBy | null {
+  return taskIn(buttons) ?? cardIn(buttons);
+}
+
+interface ShownBy {
+  /** Of a set, the id of its card. */
+  readonly task: string;
+  readonly isOpen: boolean;
+}
+
+/** Returns what a message is about; the card of a set also leads to the details of its tasks. */
+function detailsIn(buttons: readonly string[]): string | undefined {
+  const about = buttons.filter((id) => id.startsWith('details:')).map((id) => id.split(':')[1]);
+  return about.find((one) => one?.startsWith(cardOf('')) === true) ?? about[0];
 }
 
 /** Returns the ids of the tasks that the offers with these buttons would create. */
@@ -100,6 +128,9 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
 
 /** Returns whether a message with these buttons shows a task, rather than asking its approvers or being the card of its set. */
 export function showsTask(buttons: readonly string[], task: string): boolean {
+  const about = detailsIn(buttons);
+  // On the card of a set, they lead to the details of the task.
+  if (about?.startsWith(cardOf('')) === true && about !== task) return false;
   const own = buttons.filter((id) => id.split(':')[1] === task);
   return own.some((id) => !ELSEWHERE.has(id.split(':')[0] ?? ''));
 }
@@ -113,6 +144,46 @@ export function showsCard(buttons: readonly string[], set: string): boolean {
 export interface ChatOrder {
   readonly task: string;
   readonly clips: number;
+  /** Its clips are on the card of their set. Default: each has a message of its own. */
+  readonly isOnCard?: boolean;
+}
+
+/** What a user sees, and presses there. */
+interface Seeing {
+  /** Returns the messages that the user sees, private replies included. */
+  readonly seen: () => readonly {
+    readonly id: string;
+    readonly buttons: readonly string[];
+    readonly hasFile: boolean;
+  }[];
+  /** Presses a button; `clip`: it opens the details of one. */
+  readonly press: (message: string, button: string, clip?: string) => void;
+  readonly signal: AbortSignal;
+  /** Longest time for what a press leads to. */
+  readonly replyMs?: number;
+}
+
+/**
+ * Opens the details of one clip of a set after the other, by those of the set, until `isThere` returns true: they have the
+ * buttons of clips without a message of their own.
+ */
+export async function openDetails(
+  { task, clips }: ChatOrder,
+  isThere: () => boolean,
+  { seen, press, signal, replyMs = DETAILS_MS }: Seeing,
+): Promise<void> {
+  const whole = `details:${cardOf(task)}`;
+  const has = (button: string) => seen().find(({ id, buttons }) => id !== cardId() && buttons.includes(button));
+  const cardId = () => seen().find(({ buttons, hasFile }) => hasFile && showsCard(buttons, task))?.id;
+  await meanwhile(() => cardId() !== undefined, signal);
+  for (let tries = 0; tries < DETAILS_TRIES && !signal.aborted && !isThere(); tries += 1) {
+    const clip = tasksOfSet(task, clips)[tries % clips] ?? task;
+    const card = cardId();
+    if (card !== undefined) press(card, whole);
+    const list = await soon(() => has(`details:${clip}`), replyMs);
+    if (list !== undefined) press(list.id, `details:${clip}`, clip);
+    await soon(() => (isThere() ? true : undefined), replyMs);
+  }
 }
 
 /** Returns the button of a message that a user presses on an order; undefined where the message has none. */
@@ -149,6 +220,11 @@ export function pressesOf(
     message: null,
   };
   return about.map((one) => ({ ...press, task: one }));
+}
+
+/** Returns the press that opens the details of a clip, as it is recorded. */
+export function detailsPress(user: string, clip: string): Pressed {
+  return { user, action: 'details', task: clip, afterSends: null, status: null, message: null };
 }
 
 /** Time for the question whether to sign off an old version, which is mostly not asked. */

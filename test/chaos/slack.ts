@@ -8,17 +8,22 @@ import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
 import { CHAT_THRESHOLD, type ChatApprovers } from './money.ts';
 import { type ChatFault, type Deletable, MISCHIEF, type Mischief, type PlannedOrder, type SlackMode } from './plan.ts';
-import { cardOf, commandFor } from './sets.ts';
+import { cardOf, commandFor, isOnOneCard } from './sets.ts';
 import {
   buttonFor,
   type ChatOrder,
+  deletableIn,
+  detailsPress,
   isAskedBy,
   isConfirmed,
   isReview,
   meanwhile,
+  ORDER_IN,
   offeredBy,
+  openDetails,
   pressesOf,
   questionAfterMs,
+  reportsEnd,
   type Side,
   soon,
   taskIn,
@@ -48,8 +53,8 @@ export class SlackSide implements Side {
   readonly #deleted: (Pick<Deleted, 'id' | 'task' | 'atMs'> & { readonly wasOver: boolean })[] = [];
   #scopesTaken = 0;
   readonly #pressed: Pressed[] = [];
-  /** Presses of reviews, whose replies say what counts. */
-  readonly #reviews: { readonly press: Pressed; readonly envelope: Envelope }[] = [];
+  /** Presses whose private replies are checked: those of reviews say what counts. */
+  readonly #told: { readonly press: Pressed; readonly envelope: Envelope }[] = [];
   readonly #orders = new Map<string, ChatOrder>();
   readonly #members = new Map<string, readonly string[]>();
   readonly #asked: { readonly envelope: Envelope; readonly atMs: number; readonly order: PlannedOrder }[] = [];
@@ -128,7 +133,7 @@ export class SlackSide implements Side {
   }
 
   get pressed(): readonly Pressed[] {
-    const answered = this.#reviews.flatMap(({ press, envelope }) =>
+    const answered = this.#told.flatMap(({ press, envelope }) =>
       this.#slack.repliesTo(envelope).map(({ ts }) => ({ ...press, message: ts })),
     );
     return [...this.#pressed, ...answered];
@@ -158,7 +163,9 @@ export class SlackSide implements Side {
       const button = message === undefined ? undefined : buttonFor(deed, order, idsOf(message));
       return message === undefined || button === undefined ? undefined : { ts: message.ts, button };
     };
-    await meanwhile(() => find() !== undefined, signal);
+    const isInDetails = deed.on === 'clip' && order.isOnCard === true;
+    const opening = isInDetails ? this.#openDetails(order, user, { find, signal }) : undefined;
+    await Promise.all([opening, meanwhile(() => find() !== undefined, signal)]);
     await delay(deed.afterMs ?? 0);
     const found = find();
     if (found === undefined) return;
@@ -169,8 +176,24 @@ export class SlackSide implements Side {
     if (values !== undefined) await this.#fillIn(values, user, found.button);
     const confirmed = isConfirmed(deed) ? await this.#confirm(found.button, user, deed) : null;
     const told = confirmed === null ? presses : [...presses, confirmed];
-    if (isReview(deed))
-      this.#reviews.push(...pressed.flatMap((press) => told.map((envelope) => ({ press, envelope }))));
+    if (isReview(deed)) this.#told.push(...pressed.flatMap((press) => told.map((envelope) => ({ press, envelope }))));
+  }
+
+  async #openDetails(
+    order: ChatOrder,
+    user: string,
+    { find, signal }: { readonly find: () => unknown; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const seen = () => {
+      const all = this.#seenBy(user);
+      const threads = new Set(all.filter(({ fileIds }) => fileIds.length > 0).map(({ threadTs }) => threadTs));
+      return all.map((message) => ({ id: message.ts, buttons: idsOf(message), hasFile: threads.has(message.ts) }));
+    };
+    const press = (message: string, button: string, clip?: string): void => {
+      const envelope = this.#slack.people.press(message, button, { user });
+      if (clip !== undefined) this.#told.push({ press: detailsPress(user, clip), envelope });
+    };
+    await openDetails(order, () => find() !== undefined, { seen, press, signal });
   }
 
   /** Submits the form that a press opens, once it is in front of the user. */
@@ -197,7 +220,8 @@ export class SlackSide implements Side {
     const channel = this.#channels[this.#asked.length % 2] ?? '';
     const envelope = this.#slack.people.slash(commandFor(order), { channel });
     this.#asked.push({ envelope, atMs: nowMs(), order });
-    this.#orders.set(order.id, { task: taskIdOf(`slack:${envelope.triggerId}`), clips: order.takes });
+    const task = taskIdOf(`slack:${envelope.triggerId}`);
+    this.#orders.set(order.id, { task, clips: order.takes, isOnCard: isOnOneCard(order) });
   }
 
   happen({ what, to }: Mischief): void {
@@ -219,18 +243,27 @@ export class SlackSide implements Side {
 
   async delete(which: Deletable, nowMs: () => number): Promise<void> {
     const found = await soon(() => this.#everything().find((message) => isOne(message, which)));
-    const card = found === undefined ? null : taskIn(idsOf(found));
+    const card = found === undefined ? null : deletableIn(idsOf(found));
     if (found === undefined || card === null) return;
+    const [order = '?'] = ORDER_IN.exec(plainOf(found)) ?? [];
+    // The bot has recorded that it delivered all clips of a set once it tells of them.
+    const isOver = taskIn(idsOf(found)) === null ? this.#isTold(order) : !card.isOpen;
     this.#slack.deleteMessage(found.ts);
-    this.#deleted.push({ id: found.ts, task: card.task, atMs: nowMs(), wasOver: !card.isOpen });
+    this.#deleted.push({ id: found.ts, task: card.task, atMs: nowMs(), wasOver: isOver });
   }
 
   /** Replies to a deleted message remain. @see https://slack.com/help/articles/202395258-Edit-or-delete-messages */
   get deleted(): readonly Deleted[] {
     return this.#deleted.map(({ wasOver, ...deleted }) => {
-      const hadClip = this.#everything().some(({ threadTs, fileIds }) => threadTs === deleted.id && fileIds.length > 0);
-      return { ...deleted, hadClip, wasDelivered: hadClip && wasOver };
+      const files = this.#filesIn(this.#everything().filter(({ threadTs }) => threadTs === deleted.id));
+      const hadClip = files.length > 0;
+      return { ...deleted, hadClip, names: files.map(({ name }) => name), wasDelivered: hadClip && wasOver };
     });
+  }
+
+  #isTold(order: string): boolean {
+    const told = this.#everything().filter(({ ts }) => this.#slack.pings.some((ping) => ping.ts === ts));
+    return told.map(plainOf).some((words) => words.includes(order) && reportsEnd(words));
   }
 
   refuse(what: Exclude<ChatFault, 'delete'>): () => void {
@@ -264,8 +297,13 @@ export class SlackSide implements Side {
       isVisible: true,
       isPinging: this.#slack.pings.some(({ ts }) => ts === message.ts),
     }));
-    const told = this.#reviews.flatMap(({ envelope }) => slack.repliesTo(envelope));
-    const replies = told.map((message) => ({ id: message.ts, channel: message.channelId, words: plainOf(message) }));
+    const told = this.#told.flatMap(({ envelope }) => slack.repliesTo(envelope));
+    const replies = told.map((message) => ({
+      id: message.ts,
+      channel: message.channelId,
+      words: plainOf(message),
+      buttons: idsOf(message),
+    }));
     return [...shownIn('slack', messages, kept), ...repliesIn(replies)];
   }
 
@@ -301,6 +339,6 @@ function idsOf(message: Message): readonly string[] {
 }
 
 function isOne(message: Message, which: Deletable): boolean {
-  const card = taskIn(idsOf(message));
+  const card = deletableIn(idsOf(message));
   return card !== null && card.isOpen === (which === 'running');
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
 import type { MessageRef, Notice, Platform, Upload } from '#src/chat/platform.ts';
-import type { CardView, TaskView, View } from '#src/chat/view.ts';
+import type { CardView, SetView, TaskView, View } from '#src/chat/view.ts';
 import type { Declined } from '#src/tasks/approval.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { fakeClip } from '#test/fakes/clip.ts';
@@ -162,6 +162,90 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(await textOf(own)).toContain('Running');
         await harness.platform.edit(card, origin, { ...view, phase: 'done', members: [] }, 'final');
         expect(await textOf(card)).not.toContain('Take 1');
+      });
+    });
+
+    describe('the clips of a set', () => {
+      const nameOf = (at: number): string => `red-fox-7f3a-${at}.mp4`;
+      const set = { id: task, kind: 'takes', of: 2 } as const;
+      const ownOf = (at: number) => ({ task: `${task}${at}` as TaskId, set: { ...set, at } });
+      const fileOf = (at: number) => ({ file: { name: nameOf(at), description: 'a red fox' } });
+      /** Returns the card of two takes. @param there numbers of those whose clips it has */
+      const cardWith = (...there: readonly number[]): SetView => {
+        const members = [1, 2].map((at) =>
+          there.includes(at)
+            ? { view: done(ownOf(at)), message: null, ...fileOf(at) }
+            : { view: running(ownOf(at)), message: null },
+        );
+        return setView(set, members);
+      };
+      /** Returns the card of two takes after the first one was removed. */
+      const cardAfter = (reason: 'deleted' | 'expired'): SetView => {
+        const first = { view: done({ ...ownOf(1), removal: { reason, atMs: 0, hasContent: false } }), message: null };
+        return setView(set, [first, { view: done(ownOf(2)), message: null, ...fileOf(2) }]);
+      };
+      const openCard = (copy = ''): Promise<MessageRef> =>
+        harness.platform.open(`${cardWith().id}${copy}` as TaskId, origin, cardWith());
+      const attach = async (card: MessageRef, at: number, ...there: readonly number[]) =>
+        harness.platform.attach(card, origin, cardWith(...there), await upload(5_000 + at, nameOf(at)));
+      const edit = (card: MessageRef, ...there: readonly number[]): Promise<void> =>
+        harness.platform.edit(card, origin, cardWith(...there), 'final');
+      const filesOn = async ({ channel, message }: MessageRef) => {
+        const { attachments = [] } = (await seen(channel)).find(({ id }) => id === message) ?? {};
+        return attachments.toSorted((one, other) => one.name.localeCompare(other.name));
+      };
+      const bothOnCard = async (): Promise<MessageRef> => {
+        const card = await openCard();
+        await attach(card, 2, 2);
+        await attach(card, 1, 1, 2);
+        return card;
+      };
+
+      it('are on its card, each once, also after a restart', async () => {
+        const card = await bothOnCard();
+        await harness.restart();
+        await attach(card, 2, 1, 2);
+        await edit(card, 1, 2);
+        const description = expect.stringContaining('a red fox');
+        expect(await filesOn(card)).toMatchObject(
+          [1, 2].map((at) => ({ name: nameOf(at), bytes: 5_000 + at, description })),
+        );
+        expect(await seen(card.channel)).toHaveLength(1);
+        expect(await harness.download(card, nameOf(2))).toEqual(fakeClip(5_002));
+      });
+
+      it('stay as long as its view names them, and leave nothing', async () => {
+        const card = await bothOnCard();
+        await harness.restart();
+        for (let time = 0; time < 2; time += 1)
+          await harness.platform.edit(card, origin, cardAfter('deleted'), 'final');
+        expect(await filesOn(card)).toMatchObject([{ name: nameOf(2) }]);
+        for (const all of [await harness.everything(), await harness.stored()]) expect(all).not.toMatch(/7f3a-1/u);
+        expect(await harness.download(card, nameOf(2))).toEqual(fakeClip(5_002));
+      });
+
+      it('leave nothing once the card is retracted', async () => {
+        const card = await bothOnCard();
+        await harness.platform.retract(card, origin, { kind: 'removed', reason: 'deleted' });
+        expect(await filesOn(card)).toEqual([]);
+        for (const all of [await harness.everything(), await harness.stored()]) expect(all).not.toMatch(/7f3a/u);
+      });
+
+      it('are not stored any more once they have expired, and the others stay', async () => {
+        const card = await bothOnCard();
+        for (let time = 0; time < 2; time += 1) await harness.platform.expire(card, cardAfter('expired'));
+        expect(await harness.stored()).not.toMatch(/7f3a-1/u);
+        expect(await harness.download(card, nameOf(2))).toEqual(fakeClip(5_002));
+      });
+
+      it('are attached again to the card that replaces a deleted one', async () => {
+        const first = await bothOnCard();
+        await harness.deleteMessage(first);
+        await expect(attach(first, 2, 1, 2)).rejects.toMatchObject({ code: 'message_gone' });
+        const second = await openCard('~2');
+        await attach(second, 1, 1);
+        await attach(second, 2, 1, 2);
+        expect(await filesOn(second)).toMatchObject([{ name: nameOf(1) }, { name: nameOf(2) }]);
       });
     });
 

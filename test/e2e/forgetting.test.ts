@@ -171,9 +171,8 @@ async function liveOnPage(dailies: RunningDailies) {
   const board = await say(`storyboard a ${WORD} wakes up\na ${WORD} sleeps`);
   await dailies.press(board, buttonOf(await dailies.message(board), 'order'), { user });
   await say(`create two ${WORD}s --takes 2`);
-  const theirs = async () =>
-    (await dailies.messages()).filter(({ text, state }) => text.includes(WORD) && state === 'completed');
-  await becomes(async () => (await theirs()).length >= 5);
+  const theirs = async () => (await dailies.messages()).filter(({ text }) => text.includes(WORD));
+  await becomes(async () => (await theirs()).flatMap(({ attachments }) => attachments).length >= 5);
   const his = answered(await dailies.interact('/video create a white owl', { user: 'ben' }));
   await dailies.reaches(his, 'completed');
   await dailies.react(his, '👍', { user });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
+import { fakeClip, sendBytes } from '#test/fakes/clip.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
 import { freePort } from '#test/fakes/ports.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack, type View } from '#test/fakes/slack/index.ts';
@@ -187,6 +188,51 @@ test('retry and cancel, by button and by reaction', async () => {
   slack.people.react(fifth.ts, 'x');
   await says(fifth, 'Cancelled in Dailies');
   expect(upstream.creates).toBe(5);
+});
+
+test('takes: one card with their clips in its thread; a reaction to one counts for that clip alone', async () => {
+  // A file of its own for each: Slack's fake reports one that is posted twice.
+  const sizes = new Map<string, number>();
+  const { retrieve } = upstream.handlers;
+  upstream.handlers.content = (call) => {
+    const { path } = call.request;
+    sizes.set(path, sizes.get(path) ?? 5_000 + sizes.size);
+    sendBytes(call, fakeClip(sizes.get(path) ?? 0));
+  };
+  upstream.handlers.retrieve = (call) => {
+    const [first] = upstream.tasks.values();
+    if (call.task !== undefined && call.task !== first) call.task.polls = 0;
+    retrieve(call);
+  };
+  await start();
+  slack.people.slash('/video a red fox --takes 2');
+  const message = await card();
+  await delivered(message, 0);
+  const [clip] = clips();
+  const name = plainOf(clip as Message);
+  expect(['Take 1', 'Take 2']).toContain(name);
+  // It is in the thread a moment before its message is recorded.
+  const react = (emoji: string): void => slack.people.react(clip?.ts ?? '', emoji);
+  const answered = () => {
+    react('x');
+    return whispers().join();
+  };
+  await expect.poll(answered, { interval: 500 }).toContain('Too late to cancel: the clip is finished.');
+  react('repeat');
+  await card(2);
+  await expect.poll(() => upstream.creates).toBe(3);
+  expect(plainOf(slack.message(message.ts))).toContain(`${name === 'Take 1' ? 'Take 2' : 'Take 1'} · Running`);
+  upstream.handlers.retrieve = retrieve;
+  await says(message, 'Take 1 · Take 2');
+  await expect
+    .poll(() =>
+      clips()
+        .filter(({ threadTs }) => threadTs === message.ts)
+        .map(plainOf)
+        .toSorted(),
+    )
+    .toEqual(expect.arrayContaining(['Take 1', 'Take 2']));
+  await expect.poll(() => slack.pings.length).toBe(2);
 });
 
 test('killed midway, it continues with the same message', async () => {

@@ -156,7 +156,9 @@ export class FakePlatform implements Platform {
       if (this.gone.has(ref.message)) throw platformError('message_gone', { retryable: false });
       if (view.kind === 'approval') return void this.settled.push({ ref, view });
       if (!isCardView(view)) return void this.erased.push({ ref, view });
-      this.#find(ref).shown.push({ view: cardViewOf(view), by: urgency });
+      const message = this.#find(ref);
+      message.shown.push({ view: cardViewOf(view), by: urgency });
+      keepNamed(message, view);
     });
   }
 
@@ -175,6 +177,7 @@ export class FakePlatform implements Platform {
         notice === undefined ? file : { ...file, notice },
       );
       if (!this.limits.mentionsWithFile && notice !== undefined) throw new TypeError('a notice that nobody reads');
+      keepNamed(message, view);
       const { refusesToShow: refusal } = this;
       return { isAnnounced: notice !== undefined, ...(refusal === null ? {} : { refusal }) };
     });
@@ -272,6 +275,15 @@ export class FakePlatform implements Platform {
     this.#assertOpen(ref.channel);
     return message;
   }
+}
+
+/** Keeps the files of a message that the card of a set names, as the port wants it. @throws TypeError for one that is not there */
+function keepNamed({ files }: FakeMessage, view: View): void {
+  if (view.kind !== 'set') return;
+  const named = view.members.flatMap(({ file }) => file?.name ?? []);
+  const missing = named.find((name) => !files.some((file) => file.name === name));
+  if (missing !== undefined) throw new TypeError(`a card that names ${missing}, which is not on it`);
+  files.splice(0, files.length, ...files.filter(({ name }) => named.includes(name)));
 }
 
 function cardViewOf(view: View): ShownCard {

@@ -195,7 +195,7 @@ describe('untrusted text', () => {
       fc.property(card, (given) => {
         const discord = JSON.stringify(renderForDiscord(given, { guild: null }));
         expect(discord).not.toBe('');
-        const slack = renderForSlack(given, { workspaceUrl: null, clip: null, repeats: null });
+        const slack = renderForSlack(given, { workspaceUrl: null, repeats: null });
         expect(parse(slack.text, slack.blocks as unknown as Parameters<typeof parse>[1]).pings).toEqual([]);
       }),
       runs(500),

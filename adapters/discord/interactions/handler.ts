@@ -304,7 +304,7 @@ export class InteractionHandler {
     const record = await records.message(interaction.message.id);
     if (record !== undefined)
       await renewal.withLock(record, async ({ shown }) => {
-        if (shown !== null) await answer.inPlace(asBody(shown));
+        if (shown !== null && shown.length > 0) await answer.inPlace(asBody(shown));
       });
     // If another edit holds the lock, that edit shows the next state.
     await answer.defer();

@@ -16,6 +16,8 @@ export interface MessageToken {
 interface AttachedClip extends ShownClip {
   /** Discord's id of the attachment; `null` if its response did not include it. */
   readonly id: string | null;
+  /** Absent: version 1.0.0 recorded none. */
+  readonly bytes?: number;
 }
 
 export interface MessageRecord {
@@ -25,7 +27,10 @@ export interface MessageRecord {
   readonly message: string;
   /** Token to edit it with; `null` if there was none, or Discord rejected it. */
   readonly token: MessageToken | null;
+  /** `null`: it has none. */
   readonly clip: AttachedClip | null;
+  /** Those beside it, on the card of a set. Default: none. */
+  readonly others?: readonly AttachedClip[];
   /** True while an upload has an unknown outcome: the clip may be attached already. */
   readonly isUploading?: boolean;
   /** Current components, if only the token can edit it: the renewal button is added to them. */
@@ -34,12 +39,17 @@ export interface MessageRecord {
   readonly isRetracted?: boolean;
 }
 
+/** Returns the clips of a message; none without a record. */
+export function clipsOf({ clip, others = [] }: Partial<MessageRecord> = {}): readonly AttachedClip[] {
+  return clip === undefined || clip === null ? [] : [clip, ...others];
+}
+
 const KEPT = 'kept; what is made of a prompt, such as the name of a clip’s file, until that is removed or expires';
 
 /** By their ids. */
 const discordMessages = collection<string, MessageRecord>({
   name: 'discord_messages',
-  holds: 'messages of Discord by id, with the name of the clip’s file and a token to edit them',
+  holds: 'messages of Discord by id, with the names of their clips’ files and a token to edit them',
   kept: `${KEPT}; the token, of use for 15 minutes, until it is rejected`,
   personal: 'with its task',
 });
@@ -75,6 +85,10 @@ const MAX_REFUSED = 10_000;
 const NOTICE_MS = 365 * 24 * 3_600_000;
 /** Index of the messages that get a renewal button, by its time. */
 export const RENEWALS = 'discord-following';
+
+interface Changes extends Partial<Pick<MessageRecord, 'token' | 'isUploading' | 'shown' | 'isRetracted'>> {
+  readonly clips?: readonly AttachedClip[];
+}
 
 /** Records of the adapter in the store, which survive a restart. */
 export class MessageStore {
@@ -143,22 +157,23 @@ export class MessageStore {
    */
   async change(
     id: string,
-    changes: Partial<Pick<MessageRecord, 'token' | 'clip' | 'isUploading' | 'shown' | 'isRetracted'>>,
+    { clips, ...changes }: Changes,
     renewAtMs?: (changed: MessageRecord) => number | null,
   ): Promise<void> {
     await discordMessages.change<undefined>(this.#store, id, (current) => {
       if (current === undefined) return { result: undefined };
-      const value = { ...current, ...changes };
+      const [clip = null, ...others] = clips ?? [];
+      const value = { ...current, ...changes, ...(clips === undefined ? {} : { clip, others }) };
       const index = renewAtMs === undefined ? [] : [{ index: RENEWALS, member: id, score: renewAtMs(value) }];
       return { value, index, result: undefined };
     });
   }
 
   /** Removes what is stored of the content of a message, with its renewal. */
-  async removeContent(id: string, changes: Pick<MessageRecord, 'isRetracted'> = {}): Promise<void> {
+  async removeContent(id: string, changes: Pick<Changes, 'clips' | 'isRetracted'> = {}): Promise<void> {
     // The record goes on telling whether only a token can edit the message.
     const shown = ((await this.message(id))?.shown ?? null) === null ? null : [];
-    await this.change(id, { clip: null, shown, ...changes }, () => null);
+    await this.change(id, { clips: [], shown, ...changes }, () => null);
   }
 
   /** Cancels the renewal button of a message without a record. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type APIMessage, Routes, SnowflakeUtil } from 'discord.js';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { buttonId } from '#commands/ui/buttons.ts';
-import { type MessageRef, type Notice, taskOfKey } from '#src/chat/index.ts';
+import { type MessageRef, type Notice, taskOfKey, type Upload } from '#src/chat/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/index.ts';
 import type { PendingResponses, ResponseOutcome } from '../interactions/response.ts';
@@ -10,7 +10,7 @@ import type { Parts } from '../parts.ts';
 import type { Call, DiscordRest, DiscordTime, SentFile } from '../rest/client.ts';
 import { errorResponseOf, isDeadToken, translate } from '../rest/errors.ts';
 import { type MessageRecord, type MessageToken, readAddress } from './message-store.ts';
-import { attaching, type Body, noticeText, renderRequest, storedName } from './render.ts';
+import { altText, type Body, noticeText, renderRequest, storedName } from './render.ts';
 
 interface TaskPostsOptions extends Omit<Parts, 'logger'> {
   readonly pending: PendingResponses;
@@ -40,6 +40,8 @@ interface Edit {
   readonly body: Body;
   readonly urgency: 'progress' | 'final';
   readonly files?: readonly SentFile[];
+  /** It removes content: it does not wait for a press that may never come. Default: false. */
+  readonly isRemoval?: boolean;
 }
 
 /** Retry delay of an operation that needs a fresh token from a button press. */
@@ -102,8 +104,9 @@ export class TaskPosts {
   }
 
   /** Edits a task's message. @returns the message as Discord returns it. @throws DailiesError */
-  edit(ref: MessageRef, origin: Pick<Origin, 'address'>, edit: Edit): Promise<APIMessage> {
-    return this.#callFor(ref, origin, { method: 'PATCH', doing: `editing message ${ref.message}`, ...edit });
+  edit(ref: MessageRef, origin: Pick<Origin, 'address'>, { isRemoval = false, ...edit }: Edit): Promise<APIMessage> {
+    const call = { method: 'PATCH', doing: `editing message ${ref.message}`, ...edit } as const;
+    return this.#callFor(ref, origin, call, isRemoval ? unreachable : waitingForPress);
   }
 
   /** Fetches a task's message. @throws DailiesError */
@@ -245,6 +248,7 @@ export class TaskPosts {
     ref: MessageRef,
     { address }: Pick<Origin, 'address'>,
     call: Omit<Call, 'route'>,
+    withoutToken = waitingForPress,
   ): Promise<APIMessage> {
     const { rest, records } = this.#options;
     const { hasBot } = readAddress(address);
@@ -259,7 +263,7 @@ export class TaskPosts {
         else if (!isArchived(error) || !hasBot) throw error;
       }
     }
-    if (!hasBot) throw waitingForPress(call.doing);
+    if (!hasBot) throw withoutToken(call.doing);
     return this.#byBot(ref.channel, { ...call, route: Routes.channelMessage(ref.channel, ref.message) });
   }
 
@@ -357,6 +361,17 @@ function isArchived(error: DailiesError): boolean {
 /** Returns the fields that make a message a reply, even to a deleted message. */
 function replyingTo(message: string | null): object {
   return message === null ? {} : { message_reference: { message_id: message, fail_if_not_exists: false } };
+}
+
+/** Returns the attachments of a new message with these files, if any; an attachment's id is its position. */
+function attaching(files: readonly Pick<Upload, 'name' | 'description'>[]): Pick<Body, 'attachments'> {
+  if (files.length === 0) return {};
+  const attachments = files.map(({ name, description }, id) => ({
+    id,
+    filename: name,
+    description: altText(description),
+  }));
+  return { attachments };
 }
 
 /** @see https://discord.com/developers/docs/interactions/receiving-and-responding#edit-original-interaction-response */

@@ -29,7 +29,7 @@ import {
   tableBlocks,
   withoutDirection,
 } from '#commands/ui/card.ts';
-import { type ApprovalNotice, type MessageRef, PHASES, type Upload } from '#src/chat/index.ts';
+import { type ApprovalNotice, type MessageRef, PHASES } from '#src/chat/index.ts';
 import type { Person, Phase } from '#src/tasks/index.ts';
 
 /** Message payload for Discord (`flags` select Components V2). */
@@ -63,14 +63,15 @@ export interface ShownClip {
 interface RenderContext {
   /** Server id for links to messages; `null` in a direct message. */
   readonly guild: string | null;
-  readonly clip?: ShownClip | null;
+  /** At most ten. Default: none. @see https://discord.com/developers/docs/components/reference#media-gallery */
+  readonly clips?: readonly ShownClip[];
   /** The message that this one belongs to or is another take of, with the label of the link to it, unless it is a reply to it. */
   readonly repeats?: (MessageRef & { readonly label: string }) | null;
   readonly phase?: Phase | undefined;
   readonly isPrivate?: boolean;
 }
 
-/** Renders a card as one message: a container with its text (cut if too long), the clip and the buttons. */
+/** Renders a card as one message: a container with its text (cut if too long), the clips and the buttons. */
 export function renderCard(card: Card, around: RenderContext): Body {
   const { repeats = null } = around;
   const whole = repeats === null ? card : withRepeated(card, repeats);
@@ -85,24 +86,25 @@ function withRepeated(
   return layOut([...blocksOf(contents), small({ message, label })], { progress, buttons });
 }
 
-/** Renders a card in full, in as many messages as its text needs; the clip and the buttons are in the first. */
+/** Renders a card in full, in as many messages as its text needs; the clips and the buttons are in the first. */
 export function renderParts(card: Card, around: RenderContext): readonly Body[] {
   return layOutWords(card, around.guild).map((words, index) =>
-    index === 0 ? bodyOf(words, card, around) : bodyOf(words, { buttons: [] }, { ...around, clip: null }),
+    index === 0 ? bodyOf(words, card, around) : bodyOf(words, { buttons: [] }, { ...around, clips: [] }),
   );
 }
 
 function bodyOf(
   words: readonly APIComponentInContainer[],
   { buttons }: Pick<Card, 'buttons'>,
-  { phase, clip = null, isPrivate = false }: RenderContext,
+  { phase, clips = [], isPrivate = false }: RenderContext,
 ): Body {
   const accent = phase === undefined ? undefined : ACCENTS[PHASES[phase].tone];
   const components = [...words];
-  if (clip !== null) {
-    const item = { media: { url: `attachment://${clip.name}` }, description: withoutDirection(clip.description) };
-    components.push({ type: ComponentType.MediaGallery, items: [item] });
-  }
+  const items = clips.map(({ name, description }) => ({
+    media: { url: `attachment://${name}` },
+    description: withoutDirection(description),
+  }));
+  if (items.length > 0) components.push({ type: ComponentType.MediaGallery, items });
   for (let at = 0; at < buttons.length; at += BUTTONS_IN_A_ROW) {
     const some = buttons.slice(at, at + BUTTONS_IN_A_ROW).map(renderButton);
     components.push({ type: ComponentType.ActionRow, components: some });
@@ -178,17 +180,6 @@ export function altText(description: string): string {
   return beginning(withoutDirection(description), DESCRIPTION_LENGTH);
 }
 
-/** Returns the attachments of a new message with these files, if any; an attachment's id is its position. */
-export function attaching(files: readonly Pick<Upload, 'name' | 'description'>[]): Pick<Body, 'attachments'> {
-  if (files.length === 0) return {};
-  const attachments = files.map(({ name, description }, id) => ({
-    id,
-    filename: name,
-    description: altText(description),
-  }));
-  return { attachments };
-}
-
 function withoutAccents(text: string): string {
   return text.normalize('NFKD').replace(/[\u0300-\u036f]/g, '');
 }
@@ -220,7 +211,7 @@ export const TEXT_LENGTH = 4000;
  * @see https://discord.com/developers/docs/components/reference
  */
 const MAX_COMPONENTS = 40;
-/** Components reserved for the container, the clip, and a full row of buttons. */
+/** Components reserved for the container, the clips, and a full row of buttons. */
 const OTHER_COMPONENTS = 8;
 /** Components of a section: itself, its text and its button or picture. */
 const SECTION_COMPONENTS = 3;

@@ -84,7 +84,8 @@ export class TokenRenewal {
     // Just renewed by a press, and rescheduled.
     if ((renewalOf(token) ?? 0) > clock.now()) return;
     let isDead = false;
-    if (token !== null && shown !== null && token.expiresAtMs > clock.now()) {
+    // A message whose content was removed shows no more than that.
+    if (token !== null && shown !== null && shown.length > 0 && token.expiresAtMs > clock.now()) {
       const route = Routes.webhookMessage(token.application, token.token);
       const doing = `asking under message ${message}`;
       try {

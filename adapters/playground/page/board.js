@@ -163,12 +163,13 @@ class Board {
   #onMessage(message) {
     if (!this.channels.includes(message.channel)) this.channels = [...this.channels, message.channel];
     if (message.channel !== this.channel) {
-      if (message.revision === 1 || message.state === 'completed') this.unread.add(message.channel);
+      if (message.revision === 1 || hasClip(message)) this.unread.add(message.channel);
       return this.changed();
     }
     this.#receivedWhileReading.add(message.id);
     const before = this.#messages.get(message.id);
-    const isOver = before !== undefined && before.state !== message.state && !isPending(message.clip);
+    const isOther = before !== undefined && (before.state !== message.state || isInProgress(before));
+    const isOver = isOther && !isInProgress(message);
     if (before === undefined || isOver) this.latest = message;
     // A window that ends before the channel does takes no newer messages, which would leave a gap.
     if (before !== undefined || !this.hasLater) this.#store(message);
@@ -196,6 +197,15 @@ class Board {
     this.timer = setTimeout(() => this.connect(), this.#reconnectMs);
     this.#reconnectMs = Math.min(this.#reconnectMs * 2, MAX_RECONNECT_MS);
   }
+}
+
+/** Returns whether a message shows a clip that is still to come, on the card of a set any of them. */
+function isInProgress({ clip, tasks = [] }) {
+  return isPending(clip) || tasks.some((one) => isPending(one.clip ?? null));
+}
+
+function hasClip({ state, tasks = [] }) {
+  return state === 'completed' || tasks.some((one) => one.state === 'completed');
 }
 
 /**

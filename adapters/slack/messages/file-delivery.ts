@@ -5,6 +5,7 @@ import type { MessageRef, Upload } from '#src/chat/index.ts';
 import { sleep } from '#src/clock.ts';
 import { type Lease, withLease } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 import type { TeamRef } from '../web-api/client.ts';
 import { mayHaveHappened, slackCodeOf } from '../web-api/errors.ts';
 import { sendBytes } from '../web-api/slack-urls.ts';
@@ -19,6 +20,8 @@ interface FileDelivery {
   /** Id of the user who gets the file in a direct message if the channel refuses it; `null`: none. */
   readonly user: string | null;
   readonly file: Upload;
+  /** Its task, on the card of a set. Default: it is the only file of the message. */
+  readonly task?: TaskId;
   /** Returns the text of the file's message, with the reason if it is a direct one; `null`: no text. */
   readonly comment: (direct: DirectReason | null) => string | null;
 }
@@ -59,8 +62,8 @@ const CHANNEL_REFUSALS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Uploads a clip into the thread of its task's message. Each step is persisted before the next one, so that a retry
- * resumes after the last one: a file that Slack may already have shared is looked up, never shared twice.
+ * Uploads a clip into the thread of its task's message, or of the card of its set. Each step is persisted before the next
+ * one, so that a retry resumes after the last one: a file that Slack may already have shared is looked up, never shared twice.
  */
 export class Files {
   readonly #options: MessagesOptions;
@@ -71,17 +74,20 @@ export class Files {
 
   /** Resolves once it is visible. @throws `platform_unavailable` if it is not yet, or another replica delivers it */
   async deliver(delivery: FileDelivery): Promise<FileRecord> {
-    const { channel, message } = delivery.message;
+    const { task, message: card } = delivery;
     const { leases, clock } = this.#options;
-    const options = { leases, clock, name: `slack:file:${channel}:${message}`, ttlMs: LEASE_MS };
+    const name = ['slack', 'file', card.channel, card.message, ...(task === undefined ? [] : [task])].join(':');
+    const options = { leases, clock, name, ttlMs: LEASE_MS };
     const delivered = await withLease(options, (lease) => this.#deliver({ ...delivery, lease }));
     if (delivered === null) throw unavailable('another replica is at it');
     return delivered;
   }
 
   async #deliver(delivery: LeasedDelivery): Promise<FileRecord> {
-    const known = await this.#options.messageStore.file(delivery.message);
+    const { message, task } = delivery;
     const { name, bytes } = delivery.file;
+    const there = await this.#options.messageStore.files(message);
+    const known = task === undefined ? there[0] : there.find((one) => one.name === name);
     const isSame = known?.name === name && known.bytes === bytes;
     const record = isSame ? known : await this.#upload(delivery, known);
     switch (record.state) {
@@ -96,7 +102,7 @@ export class Files {
   }
 
   async #upload(delivery: LeasedDelivery, before: FileRecord | undefined): Promise<FileRecord> {
-    const { to, message, file } = delivery;
+    const { to, message, file, task } = delivery;
     const { name, bytes, description } = file;
     const slot = await this.#options.clients.deliver(to, 'asking where to upload a clip', (client) => {
       // The SDK names this argument `alt_text`, which Slack ignores.
@@ -107,14 +113,16 @@ export class Files {
     if (slot.upload_url === undefined || slot.file_id === undefined) throw unavailable('Slack gave no address');
     await sendBytes(slot.upload_url, file);
     const rest = { channel: message.channel, sinceMs: this.#options.clock.now(), permalink: null };
-    return this.#remember(message, before, { file: slot.file_id, state: 'uploaded', name, bytes, ...rest });
+    const of = task === undefined ? {} : { task };
+    return this.#remember(message, before, { file: slot.file_id, state: 'uploaded', name, bytes, ...rest, ...of });
   }
 
   async #share(delivery: LeasedDelivery, record: FileRecord, reason: string | null = null): Promise<FileRecord> {
     const { message } = delivery;
     const sinceMs = this.#options.clock.now();
     const comment = commentOf(delivery, record, reason);
-    const next = { ...record, state: 'sharing', sinceMs, isAnnounced: comment !== null } as const;
+    const isAnnounced = comment !== null && record.task === undefined;
+    const next = { ...record, state: 'sharing', sinceMs, isAnnounced } as const;
     const sharing = await this.#remember(message, record, next);
     try {
       await this.#complete(delivery, sharing, comment);
@@ -139,7 +147,7 @@ export class Files {
     }
     const isReusable = thrown instanceof DailiesError && (thrown.code === 'rate_limited' || !delivery.lease.isHeld());
     if (isReusable) await this.#remember(delivery.message, record, { ...record, state: 'uploaded' });
-    else await messageStore.forgetFile(delivery.message, record);
+    else await messageStore.replaceFiles(delivery.message, [record], []);
     throw thrown;
   }
 
@@ -168,7 +176,8 @@ export class Files {
       if (found !== 'unknown') {
         const { permalink, ts } = found;
         const shared = { ...record, state: 'shared', permalink, ...(ts === null ? {} : { message: ts }) } as const;
-        return this.#remember(message, record, shared, ts);
+        // A reaction to a clip of a set counts for that clip alone.
+        return this.#remember(message, record, shared, record.task === undefined ? ts : null);
       }
       // `files.info` omits unshared files: the request to share this one did not reach Slack.
       unknown += 1;
@@ -187,7 +196,7 @@ export class Files {
       if (thrown instanceof DailiesError && thrown.retryable) throw thrown;
       logger.warn({ event: 'slack_file_deletion_failed', err: thrown }, 'failed to delete a lost file on Slack');
     });
-    await messageStore.forgetFile(message, record);
+    await messageStore.replaceFiles(message, [record], []);
   }
 
   async delete(to: TeamRef, { file }: Pick<FileRecord, 'file'>, operation: string): Promise<void> {
@@ -242,7 +251,7 @@ export class Files {
   }
 }
 
-/** Returns the text of the file's message: the mention in the thread, the reason in a direct message. */
+/** Returns the text of the file's message: the mention, or which clip of a set it is; the reason in a direct message. */
 function commentOf(
   { message, comment }: LeasedDelivery,
   { channel }: FileRecord,

@@ -1,5 +1,6 @@
 import { isAskedOf, type MessageRef } from '#src/chat/index.ts';
-import { type Collection, collection, type RecordWrite, type Store, type Versioned } from '#src/engine/index.ts';
+import { collection, type RecordWrite, type Store, type Versioned } from '#src/engine/index.ts';
+import type { TaskId } from '#src/tasks/index.ts';
 
 /** Outbox record of a message, persisted before the call to Slack, so that a lost response can be detected. */
 export interface PostRecord extends Versioned {
@@ -31,6 +32,13 @@ export interface FileRecord extends Versioned {
   readonly message?: string;
   /** Its URL for members of the workspace; `null` until known. */
   readonly permalink: string | null;
+  /** Its task, on the card of a set. Absent: it is the only file of its message. */
+  readonly task?: TaskId;
+}
+
+/** Files of a message in one record, so that a single compare-and-set guards them all. */
+interface FilesRecord extends FileRecord {
+  readonly more?: readonly Next<FileRecord>[];
 }
 
 const KEPT = 'kept; what is made of a prompt, such as the name of a clip’s file, until that is removed or expires';
@@ -43,7 +51,7 @@ const slackPosts = collection<string, PostRecord>({
   personal: { forget: (post, of, key) => (isAskedOf(key, of) ? null : post) },
 });
 
-const slackFiles = collection<MessageRef, FileRecord>({
+const slackFiles = collection<MessageRef, FilesRecord>({
   name: 'slack_files',
   key: keyOf,
   holds: 'the files of messages of Slack, with their names',
@@ -78,13 +86,6 @@ const slackReplies = collection<MessageRef, readonly MessageRef[]>({
 /** The next version of a record; its revision is incremented by the write. */
 type Next<Record extends Versioned> = Omit<Record, 'revision'>;
 
-interface Writing<Record extends Versioned> {
-  readonly before: Record | undefined;
-  readonly next: Next<Record>;
-  /** Records committed in the same transaction. */
-  readonly more?: readonly RecordWrite[];
-}
-
 /**
  * The adapter's messages and files in the store, shared by all replicas. Writes are compare-and-set: a replica that was
  * paused while another one took over writes nothing.
@@ -106,7 +107,9 @@ export class MessageStore {
     const { channel, thread, message } = next;
     const isReply = thread !== null && message !== null;
     const more = isReply ? [slackThreads.overwriting({ channel, message }, { thread })] : [];
-    return this.#write(slackPosts, key, { before, next, more });
+    const record = slackPosts.replacing(key, before, next);
+    const isWritten = await this.#store.commit({ records: [record, ...more] });
+    return isWritten ? { ...next, revision: (before?.revision ?? 0) + 1 } : null;
   }
 
   /** Deletes the record of a message that was certainly not posted. */
@@ -119,22 +122,49 @@ export class MessageStore {
     return (await slackThreads.get(this.#store, message))?.thread ?? message.message;
   }
 
-  file(message: MessageRef): Promise<FileRecord | undefined> {
-    return slackFiles.get(this.#store, message);
+  /** Returns the file of a message that has one alone. */
+  async file(message: MessageRef): Promise<FileRecord | undefined> {
+    return (await this.files(message))[0];
+  }
+
+  async files(message: MessageRef): Promise<readonly FileRecord[]> {
+    return filesIn(await slackFiles.get(this.#store, message));
   }
 
   /**
    * @param shownAs `ts` of the file's message, once known: it is recorded as a stand-in for the task's message.
    * @returns the record as written; `null` if the stored one differs from `before`.
    */
-  rememberFile(
+  async rememberFile(
     message: MessageRef,
     before: FileRecord | undefined,
     next: Next<FileRecord>,
     shownAs: string | null = null,
   ): Promise<FileRecord | null> {
     const more = shownAs === null ? [] : [standInWrite({ channel: next.channel, message: shownAs }, message)];
-    return this.#write(slackFiles, message, { before, next, more });
+    const written = await this.replaceFiles(message, before === undefined ? [] : [before], [next], more);
+    return written === null ? null : { ...next, ...written };
+  }
+
+  /**
+   * Replaces some files of a message, all read at once, by others.
+   * @returns the revision as written; `null` if the stored files differ from those in `before`, or have the next one already.
+   */
+  async replaceFiles(
+    message: MessageRef,
+    before: readonly FileRecord[],
+    next: readonly Next<FileRecord>[],
+    more: readonly RecordWrite[] = [],
+  ): Promise<Versioned | null> {
+    const record = await slackFiles.get(this.#store, message);
+    const others = filesIn(record).filter(({ file }) => before.every((one) => one.file !== file));
+    const isThere = others.some(({ name, task }) => task === undefined || name === next[0]?.name);
+    if (before.length === 0 && isThere) return null;
+    const [read = record] = before;
+    const [first, ...rest] = [...others, ...next];
+    const files = first === undefined ? null : { ...first, ...(rest.length === 0 ? {} : { more: rest }) };
+    const isWritten = await this.#store.commit({ records: [slackFiles.replacing(message, read, files), ...more] });
+    return isWritten ? { revision: (read?.revision ?? 0) + 1 } : null;
   }
 
   /** Records that a message, such as a notification, stands for a task's message: reactions to it count for that. */
@@ -162,20 +192,12 @@ export class MessageStore {
   async forgetReplies(message: MessageRef): Promise<void> {
     await slackReplies.delete(this.#store, message);
   }
+}
 
-  async forgetFile(message: MessageRef, there: FileRecord): Promise<void> {
-    await this.#store.commit({ records: [slackFiles.replacing(message, there, null)] });
-  }
-
-  async #write<Key, Record extends Versioned>(
-    kind: Collection<Key, Record>,
-    key: Key,
-    { before, next, more = [] }: Writing<Record>,
-  ): Promise<(Next<Record> & Versioned) | null> {
-    const record = kind.replacing(key, before, next);
-    const isWritten = await this.#store.commit({ records: [record, ...more] });
-    return isWritten ? { ...next, revision: (before?.revision ?? 0) + 1 } : null;
-  }
+function filesIn(record: FilesRecord | undefined): readonly FileRecord[] {
+  if (record === undefined) return [];
+  const { more = [], ...first } = record;
+  return [first, ...more.map((file) => ({ ...file, revision: record.revision }))];
 }
 
 function standInWrite(standIn: MessageRef, { channel, message }: MessageRef): RecordWrite {

@@ -1,5 +1,4 @@
 import type { types } from '@slack/bolt';
-import { WATCH_CLIP } from '#commands/sentences/attachments.ts';
 import { beginning, shorten } from '#commands/sentences/format.ts';
 import {
   type Block,
@@ -31,8 +30,8 @@ export interface Body {
 interface RenderContext {
   /** The workspace's URL, such as `https://acme.slack.com/`, for links to messages; `null`: unknown. */
   readonly workspaceUrl: string | null;
-  /** A clip in the message's thread, which the message links to. */
-  readonly clip?: { readonly name: string; readonly url: string } | null;
+  /** Links to the clips in the message's thread. Default: none. */
+  readonly clips?: Line;
   readonly repeats?: (MessageRef & { readonly label: string }) | null;
   /** Renders tables as Slack's own; only for messages. Default: as text. */
   readonly hasTables?: boolean;
@@ -55,10 +54,10 @@ const BUTTON_LENGTH = 75;
 /** Prefix of a link button's id; its press is acknowledged and ignored. */
 const LINK_BUTTON = 'open';
 
-/** Renders a card as a message: its blocks, the progress bar, the clip's link and the buttons. */
+/** Renders a card as a message: its blocks, the progress bar, the links to its clips and the buttons. */
 export function renderCard(card: Card, context: RenderContext): Body {
   const { workspaceUrl, hasTables = false, chart = null } = context;
-  const blocks = [...layout(card, workspaceUrl, hasTables), ...progressAndClip(card, context)];
+  const blocks = [...layout(card, workspaceUrl, hasTables), ...progressAndClips(card, context)];
   const charts = chart === null ? [] : [chartBlock(chart) as unknown as types.KnownBlock];
   const rows = [...charts, ...linkToOriginal(context), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
   return { text: fallbackText(card), blocks: [...blocks.slice(0, MOST_BLOCKS - rows.length), ...rows] };
@@ -153,10 +152,10 @@ function wordsOf(line: Line): string {
   return line.map(literal).join('') || '…';
 }
 
-function progressAndClip(card: Card, { workspaceUrl, clip = null }: RenderContext): readonly types.KnownBlock[] {
+function progressAndClips(card: Card, { workspaceUrl, clips = [] }: RenderContext): readonly types.KnownBlock[] {
   const lines: Line[] = [];
   if (card.progress !== null) lines.push([progressBar(card.progress)]);
-  if (clip !== null) lines.push([{ link: clip.url, label: WATCH_CLIP }]);
+  if (clips.length > 0) lines.push(clips);
   return richText(lines, workspaceUrl);
 }
 

@@ -4,7 +4,7 @@ import type { TeamRef } from '../web-api/client.ts';
 import { slackCodeOf } from '../web-api/errors.ts';
 import { broadcastKey } from './broadcast.ts';
 import type { Files } from './file-delivery.ts';
-import type { MessageStore } from './message-store.ts';
+import type { FileRecord, MessageStore } from './message-store.ts';
 import type { Messages } from './post-once.ts';
 import type { Body } from './render.ts';
 
@@ -38,28 +38,44 @@ export class Retractions {
    * Retracts a message. Tries every part before it fails, and removes what is stored of them.
    * @throws `missing_permission` where a part stays; retryable errors at once
    */
-  async retract({ to, message, body }: Retracting): Promise<void> {
-    const { messageStore, files, messages } = this.#options;
-    const file = await messageStore.file(message);
-    const ofFile = file === undefined ? null : await files.messageOf(to, file);
-    const below = [...(ofFile === null ? [] : [ofFile]), ...(await messageStore.replies(message))];
+  async retract(retracting: Retracting): Promise<void> {
+    const { messageStore, messages } = this.#options;
+    const { message } = retracting;
+    const replies = await messageStore.replies(message);
+    // The files go after their messages, which they name, and before the card says that they are deleted.
+    const failure = await this.retractFiles(retracting, await messageStore.files(message), [...replies, message]);
+    // From here on, Broadcasts sees that the file is gone: a message that it sent before is recorded.
+    const broadcast = await messages.posted(broadcastKey(message));
+    const other = broadcast === undefined ? null : await this.retractFiles(retracting, [], [broadcast]);
+    await messageStore.forgetReplies(message);
+    const refusal = failure ?? other;
+    if (refusal !== null) throw refusal;
+  }
+
+  /**
+   * Deletes files of a message, then replaces `others`.
+   * @returns the `missing_permission` of a part that stays; `null`: none does
+   */
+  async retractFiles(
+    { to, message, body }: Retracting,
+    removed: readonly FileRecord[],
+    others: readonly MessageRef[] = [],
+  ): Promise<DailiesError | null> {
+    const { messageStore, files } = this.#options;
     const failures: DailiesError[] = [];
     const attempt = async (retracted: Promise<void>): Promise<void> => {
       const failure = await retracted.then(() => null, failureOf);
       if (failure?.retryable === true) throw failure;
       if (failure !== null) failures.push(failure);
     };
-    // The file goes after its message, which it names, and before the card says that it is deleted.
-    for (const one of below) await attempt(this.#replace({ to, message: one, body }));
-    if (file !== undefined) await attempt(files.delete(to, file, 'deleting a clip'));
-    await attempt(this.#replace({ to, message, body }));
-    if (file !== undefined) await messageStore.forgetFile(message, file);
-    // From here on, Broadcasts sees that the file is gone: a message that it sent before is recorded.
-    const broadcast = await messages.posted(broadcastKey(message));
-    if (broadcast !== undefined) await attempt(this.#replace({ to, message: broadcast, body }));
-    await messageStore.forgetReplies(message);
-    const [failure] = failures;
-    if (failure !== undefined) throw failure;
+    for (const file of removed) {
+      const own = await files.messageOf(to, file);
+      if (own !== null) await attempt(this.#replace({ to, message: own, body }));
+      await attempt(files.delete(to, file, 'deleting a clip'));
+    }
+    for (const one of others) await attempt(this.#replace({ to, message: one, body }));
+    if (removed.length > 0) await messageStore.replaceFiles(message, removed, []);
+    return failures[0] ?? null;
   }
 
   /** Replaces the content of a message; deletes one that Slack does not let apps edit. */

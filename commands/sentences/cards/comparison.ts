@@ -7,6 +7,7 @@ import { all, count, formatElapsed, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { keptLines } from '../removal.ts';
 import { ENDS } from '../state-words.ts';
+import { reviewLines } from './review.ts';
 
 /** Refuses to tell, change or repeat a clip of a comparison before the reveal. */
 export const BLIND_UNTIL_REVEAL =
@@ -110,17 +111,18 @@ function makingLines({ members, comparison, first: { startedAtMs, nowMs } }: Com
   );
   return present([
     facts(`Making ${count(members.length, 'clip')}`, ended, formatElapsed(nowMs - startedAtMs)),
-    undecided.length > 0 && [`A decision is needed on ${all(undecided)}, in a message of its own.`],
+    undecided.length > 0 && [`A decision is needed on ${all(undecided)}.`],
     ['They appear together, without the names of their models.'],
   ]);
 }
 
 function memberLine({ view, message }: SetMember, at: number, { stage, tally, clips }: ComparisonView): Line {
   const state = stage === 'revealed' ? revealedFacts(view, tally[at - 1] ?? 0) : stateFacts(view, clips.includes(at));
-  return facts([{ strong: `Clip ${labelAt(at)}` }], ...state, message && [{ message, label: 'See it' }]);
+  const handover = view.phase === 'done' ? handoverLines(view.handover) : [];
+  return facts([{ strong: `Clip ${labelAt(at)}` }], ...state, ...handover, message && [{ message, label: 'See it' }]);
 }
 
-/** Words for a clip that is not there; the reasons are in its own message or told after the reveal. */
+/** Words for a clip that is not there; the reasons are told after the reveal. */
 const STATES: Partial<Readonly<Record<Phase, string>>> = {
   ...ENDS,
   lost: 'finished, but I couldn’t fetch it',
@@ -146,6 +148,7 @@ function revealedFacts(view: TaskView, votes: number): readonly Optional<Line | 
     isDone && endedAtMs !== undefined && `made in ${formatElapsed(endedAtMs - startedAtMs)}`,
     isDone ? removal && 'removed' : stateWord(view),
     (isDone || votes > 0) && count(votes, 'vote'),
+    ...reviewLines(view),
   ];
 }
 

@@ -20,10 +20,12 @@ import {
 } from '../../ui/card.ts';
 import { CHAIN_PACE, startOf, unsentWords, waitsWords } from '../chain.ts';
 import { capitalised, count, all as listed, quoted, shorten } from '../format.ts';
+import { handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
 import { promptPart } from '../removal.ts';
 import { ENDS } from '../state-words.ts';
 import { declinedOutcome } from './approval.ts';
+import { reviewLines } from './review.ts';
 
 /**
  * Lists the tasks of a set, one line each, with a link to the message of one that has its own.
@@ -39,6 +41,7 @@ export function memberLines({ members, set }: SetView, linesOf: (view: TaskView)
       ...shotWords(member),
       shot === undefined ? stateOf(view, linesOf(view)) : shotState(view, linesOf(view)),
       shot?.isRetrying && 'another take is in progress',
+      ...(shot === undefined ? reviewLines(view) : []),
       message && [{ message, label: 'See it' }],
     );
   });
@@ -129,15 +132,14 @@ export function shotNumbers(numbers: readonly number[]): string {
   return `${numbers.length === 1 ? 'shot' : 'shots'} ${listed(sorted.map(String))}`;
 }
 
-/** Shortens the lines of a task to what its set's card has to say; what is to be decided is said in its own message. */
-function stateOf({ phase, task }: TaskView, lines: readonly Line[]): Line {
+/** Shortens the lines of a task to what its set's card has to say; what is to be decided is said where it can be. */
+function stateOf({ phase, task, handover }: TaskView, lines: readonly Line[]): Line {
   if (task.removal !== undefined && phase === 'done') return ['Done, and removed since'];
   if (phase === 'uncertain') return [`Not confirmed: ${isSought(task) ? 'I’m looking for it' : 'it needs a decision'}`];
   if (phase === 'lost') return ['Finished, but I couldn’t fetch it'];
   const [first = [], ...rest] = lines;
-  return phase === 'failed' || phase === 'refused'
-    ? [...first, ...rest.flatMap((line): Line => [' ', ...line])]
-    : first;
+  const further = phase === 'done' ? handoverLines(handover) : phase === 'failed' || phase === 'refused' ? rest : [];
+  return [...first, ...further.flatMap((line): Line => [' ', ...line])];
 }
 
 /** Longest words of the service about a failed shot, in UTF-16 units: a board has up to 12 of them. */
@@ -168,6 +170,15 @@ export function memberButtons({ members, set }: SetView): readonly CardButton[] 
     if (!isOver || view.retryPrice === null || !view.buttons.includes('retry')) return [];
     const { task, retryPrice } = shot?.original ?? { task: view.task.id, retryPrice: view.retryPrice };
     return [retryOne(set.kind, { task, at: shot?.at ?? view.task.set?.at ?? index + 1, retryPrice })];
+  });
+}
+
+/** Returns the buttons of a set that lead to the decisions which it needs on tasks without a message of their own. */
+export function decisionButtons({ members, set }: SetView): readonly CardButton[] {
+  return members.flatMap(({ view: { phase, task }, message }, index) => {
+    if (phase !== 'uncertain' || isSought(task) || task.leftBy !== undefined || message !== null) return [];
+    const name = memberName(set.kind, task.set?.at ?? index + 1);
+    return [button({ action: 'details', task: task.id }, `Decide on ${name}`, 'primary')];
   });
 }
 

@@ -54,7 +54,15 @@ import { blindButtons, blindLines, comparisonButtons, comparisonLines } from './
 import { cutCard } from './cut.ts';
 import { noticeCard } from './notice.ts';
 import { reviewLines, reviewNoticeCard, signedOffCard } from './review.ts';
-import { boardSummary, cutLinks, memberButtons, memberLines, outdatedOf, shotNumbers } from './set-card.ts';
+import {
+  boardSummary,
+  cutLinks,
+  decisionButtons,
+  memberButtons,
+  memberLines,
+  outdatedOf,
+  shotNumbers,
+} from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
 /** Largest length of the prompt in a headline, in UTF-16 units; **Details** shows all of it. */
@@ -101,8 +109,6 @@ function awayCard(view: CardView, channel: string): Card {
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
 function taskCard(view: TaskView): Card {
   const { task, phase, blind } = view;
-  // A blind clip is retried for the highest price of its comparison.
-  const actions = blind === undefined ? view.buttons : view.buttons.filter((action) => action !== 'retry');
   const isUnproven = phase === 'done' && task.removal === undefined && task.clip?.isUnproven === true;
   return layOut(
     [
@@ -115,9 +121,22 @@ function taskCard(view: TaskView): Card {
     ],
     {
       progress: isPending(phase) ? view.progress : null,
-      buttons: [...blindButtons(view), ...elsewhereButtons(view), ...actions.map((action) => taskButton(action, view))],
+      buttons: taskButtons(view),
     },
   );
+}
+
+function taskButtons(view: TaskView): readonly CardButton[] {
+  // A blind clip is retried for the highest price of its comparison.
+  const actions = view.blind === undefined ? view.buttons : view.buttons.filter((action) => action !== 'retry');
+  return [...blindButtons(view), ...elsewhereButtons(view), ...actions.map((action) => taskButton(action, view))];
+}
+
+/** Adds to the details of a task that has no message of its own what a message would say of a decision, and its buttons. */
+export function withActions({ progress, buttons, ...details }: Card, view: TaskView): Card {
+  const undecided = view.phase !== 'uncertain' ? [] : view.blind === undefined ? phaseLines(view) : blindLines(view);
+  const actions = taskButtons({ ...view, buttons: view.buttons.filter((action) => action !== 'details') });
+  return layOut([...undecided, ...blocksOf(details)], { progress, buttons: [...actions, ...buttons] });
 }
 
 /** Renders the card of a set: what was ordered in the first line, then its tasks. */
@@ -149,8 +168,8 @@ function setLines(view: SetView): readonly Line[] {
 }
 
 function furtherButtons(view: SetView): readonly CardButton[] {
-  if (!isComparison(view)) return memberButtons(view);
-  return isDecidedTogether(view) ? [] : comparisonButtons(view);
+  if (!isComparison(view)) return [...decisionButtons(view), ...memberButtons(view)];
+  return isDecidedTogether(view) ? [] : [...decisionButtons(view), ...comparisonButtons(view)];
 }
 
 /** Offers the order to another video service, where its own one stopped it. */

@@ -1,4 +1,5 @@
 import { asDailiesError } from '../../errors.ts';
+import { fileNameOf } from '../../media/index.ts';
 import {
   type Board,
   Boards,
@@ -18,24 +19,34 @@ import {
   type SetPlace,
   type Task,
   type TaskId,
+  typedPrompt,
 } from '../../tasks/index.ts';
 import { isUnchangeable, unlessGone } from '../attachment-plan.ts';
-import { type CardSubject, isOutcome } from '../cards.ts';
+import { type CardRecord, type CardSubject, isOutcome } from '../cards.ts';
 import { comparisonViewOf } from '../comparisons/comparison-view.ts';
 import type { MessageLock } from '../message-lock.ts';
 import type { ChatParts } from '../parts.ts';
-import type { MessageRef } from '../platform.ts';
-import { type BoardCut, type SetMember, type SetView, standingIn, type TaskView } from '../view.ts';
-import { boardViewOf, setCardId, setViewOf } from './set-view.ts';
+import type { MessageRef, Upload } from '../platform.ts';
+import { deliveryOf } from '../records.ts';
+import { type BoardCut, type Handover, type SetMember, type SetView, standingIn, type TaskView } from '../view.ts';
+import { boardViewOf, isOnCard, setCardId, setViewOf } from './set-view.ts';
 
 type Options = Pick<
   ChatParts,
   'store' | 'repository' | 'cards' | 'locks' | 'platformOf' | 'views' | 'comparisons' | 'edits'
 >;
 
+/** What a card of a set is to show beside what is recorded. */
+interface Showing {
+  /** The record of its message; `null`: it is still to be posted. Default: as it is recorded. */
+  readonly card?: CardRecord | null;
+  /** How the clip of a task is being delivered on it. Default: as it is recorded. */
+  readonly delivered?: { readonly task: TaskId; readonly handover: Handover | null };
+}
+
 /**
- * Cards of sets: one message each, which lists the tasks. Those of its tasks that have a clip, or need a decision, have a
- * message of their own below it.
+ * Cards of sets: one message each, which lists the tasks and holds their clips. The shots of a storyboard that have a clip, or
+ * need a decision, have a message of their own below it.
  */
 export class SetCards {
   readonly #options: Options;
@@ -70,13 +81,20 @@ export class SetCards {
   }
 
   /** Builds the view of a set's card. */
-  async view({ place: set, tasks: ordered, origin }: TaskSet): Promise<SetView> {
+  async view({ place: set, tasks: ordered, origin }: TaskSet, { card, delivered }: Showing = {}): Promise<SetView> {
     const { cards, comparisons } = this.#options;
-    const record = await cards.get(setCardId(set.id));
+    const record = card === undefined ? await cards.get(setCardId(set.id)) : (card ?? undefined);
     const memberOf = async (task: Task): Promise<SetMember> => {
       const own = await cards.get(task.id);
-      const view = await this.#viewOf(task, record?.progressOf?.[task.id] ?? null);
-      return { view, message: own === undefined || own.isGone === true ? null : own.message };
+      const before = { progress: record?.progressOf?.[task.id] ?? null };
+      const message = own === undefined || own.isGone === true ? null : own.message;
+      if (!isOnCard(task)) return { view: await this.#options.views.current(task, { before }), message };
+      const delivery = await deliveryOf(this.#options.store, task.id);
+      const isNow = delivered?.task === task.id;
+      const handover = isNow ? delivered.handover : (delivery.handover ?? null);
+      const view = await this.#options.views.current(task, { before, handover });
+      const isHere = isNow || (record !== undefined && (delivery.copy ?? 1) === (record.copy ?? 1));
+      return { view, message, ...(isHere && isAttached(view) ? { file: fileOf(task) } : {}) };
     };
     const entries = set.kind === 'comparison' ? await comparisons.entries(set) : ordered;
     const board = set.kind === 'storyboard' ? await this.#boards.get(set) : null;
@@ -85,16 +103,11 @@ export class SetCards {
     const [first, ...rest] = members.toSorted((one, other) => (one.shot?.at ?? 0) - (other.shot?.at ?? 0));
     const shown = [first, ...rest].find((one) => one?.view.task.removal?.hasContent !== false) ?? first;
     if (shown === undefined) throw new TypeError(`showing set ${set.id}: there is no such task`);
-    const whole = { ...setViewOf(set, shown.view, members), ...standingIn(record?.message, origin) };
+    const whole = { ...setViewOf(set, shown.view, members), ...standingIn(record, origin) };
     if (board !== null) return boardViewOf(whole, await this.#cutOf(board, origin));
     if (set.kind !== 'comparison') return whole;
     const progress = this.#jointProgress(entries, record?.progress ?? null);
     return comparisonViewOf(whole, { entries, ordered, record: await comparisons.records.get(set.id), progress });
-  }
-
-  /** Returns the view of a task. @param progress the highest percentage that the card showed */
-  #viewOf(task: Task, progress: number | null): Promise<TaskView> {
-    return this.#options.views.current(task, { before: { progress } });
   }
 
   /** Returns the progress of tasks together, which never falls; `null` where the service reported none. */
@@ -115,7 +128,7 @@ export class SetCards {
       board.shots.map(async ({ at, chosen, takes, isSkipped }) => {
         const member = await memberOf(chosen);
         const original = takes.find((task) => !isContentRemoved(task)) ?? chosen;
-        const { retryPrice } = original === chosen ? member.view : await this.#viewOf(original, null);
+        const { retryPrice } = original === chosen ? member.view : await this.#options.views.current(original);
         const isRetrying = takes.some((task) => task !== chosen && !isEnded(task));
         const shot = {
           at,
@@ -148,9 +161,29 @@ export class SetCards {
       id: setCardId(place.id),
       origin,
       isOutcome: tasks.some(isOutcome),
-      view: () => this.view(set),
+      view: (card) => this.view(set, { card: card ?? null }),
       place: async () => origin,
+      reposted: () => this.#deliverAgain(tasks),
     };
+  }
+
+  /** Returns what the card of a set shows with the outcome of one of its tasks. */
+  async subjectWith(task: Task, place: SetPlace): Promise<CardSubject & { readonly task: TaskId }> {
+    const set = await this.get(place);
+    return {
+      ...this.subjectOf(set),
+      task: task.id,
+      isOutcome: true,
+      view: (card, handover = null) => this.view(set, { card: card ?? null, delivered: { task: task.id, handover } }),
+      reposted: () => this.#deliverAgain(set.tasks.filter(({ id }) => id !== task.id)),
+    };
+  }
+
+  /** Has the clips delivered that a deleted card held. */
+  async #deliverAgain(tasks: readonly Task[]): Promise<void> {
+    const { store, repository } = this.#options;
+    for (const { id } of tasks.filter((task) => isOnCard(task) && hasClip(task)))
+      if ((await deliveryOf(store, id)).handover !== undefined) await repository.record(id, { kind: 'want' });
   }
 
   async open(place: Pick<SetPlace, 'id' | 'of'>): Promise<MessageRef> {
@@ -166,7 +199,7 @@ export class SetCards {
       const subject = this.subjectOf(set);
       const record = await cards.open(subject).catch(unlessGone);
       if (record === undefined || record.isGone === true) return;
-      const view = await this.view(set);
+      const view = await this.view(set, { card: record });
       if (!cards.isShown(record, subject, view)) await this.#edit(subject, record.message, { view, lock });
     });
   }
@@ -215,21 +248,50 @@ export class SetCards {
    * @throws DailiesError retryable, also while another process changes it
    */
   change(card: TaskId, act: (lock: MessageLock) => Promise<void>): Promise<void> {
-    return this.#changes.run(card, () => this.#options.locks.runOrThrow(card, 'message', act));
+    return this.inTurn(card, () => this.#options.locks.runOrThrow(card, 'message', act));
+  }
+
+  /** Runs a change of the message of a card once those before it in this process have ended. */
+  inTurn<Result>(card: TaskId, change: () => Promise<Result>): Promise<Result> {
+    return this.#changes.run(card, change);
   }
 
   /** Returns the origin for a message of a task: of a set's, below its card, and not in response to its interaction. */
   async placeOf({ set, origin }: Task): Promise<Origin> {
     if (set === undefined) return origin;
-    const { message, channel } = await this.open(set);
+    const { message } = await this.open(set);
     const address = this.#options.platformOf({ origin }).channels.lastingAddress(origin.address);
     const record = await this.#options.cards.get(setCardId(set.id));
-    if (record?.isGone === true || channel !== origin.channel) return { ...origin, address };
+    if (record?.isGone === true || record?.isDirect === true) return { ...origin, address };
     return { ...origin, address: { ...address, below: message }, replyTo: message };
   }
 }
 
-/** Returns whether a task of a set has a message of its own: one with a clip, or with a decision to take. */
-export function hasOwnMessage({ set, state, sends }: Task): boolean {
-  return set === undefined || state === 'completed' || state === 'uncertain' || (state === 'rejected' && sends > 0);
+/** Returns whether the outcome of a task of a set is a clip, or needs a decision. */
+function isToBeShown({ state, sends }: Task): boolean {
+  return state === 'completed' || state === 'uncertain' || (state === 'rejected' && sends > 0);
+}
+
+/** Returns the set whose card shows the outcome of a task, in place of a message of its own; `undefined` for none. */
+export function sharedCardOf(task: Task): SetPlace | undefined {
+  return isOnCard(task) && isToBeShown(task) ? task.set : undefined;
+}
+
+/** Returns whether a task has a message of its own: of a storyboard, a shot with a clip, or with a decision to take. */
+export function hasOwnMessage(task: Task): boolean {
+  return task.set === undefined || (!isOnCard(task) && isToBeShown(task));
+}
+
+/** Returns name and alternative text of the file of a task. */
+export function fileOf(task: Task): Pick<Upload, 'name' | 'description'> {
+  const name = fileNameOf(task);
+  // Takes of one prompt may begin with the same four characters of their ids.
+  const own = task.set === undefined ? name : name.replace(/(?=\.\w+$)/u, `-${task.set.at}`);
+  return { name: own, description: typedPrompt(task.request) };
+}
+
+function isAttached({ handover, task: { removal } }: TaskView): boolean {
+  // What is removed of an expired clip is the bot's own copy, not that of the chat.
+  const isThere = removal === undefined || (removal.reason === 'expired' && removal.hasContent);
+  return isThere && (handover?.kind === 'attached' || handover?.kind === 'fitted');
 }

@@ -12,6 +12,11 @@ export function setOfCard(id: TaskId): TaskId | null {
   return id.startsWith('set-') ? (id.slice(4) as TaskId) : null;
 }
 
+/** Returns whether the card of a set holds the clip of a task; those of shots are below it. */
+export function isOnCard({ set }: Pick<Task, 'set'>): boolean {
+  return set !== undefined && set.kind !== 'storyboard';
+}
+
 export function isSettled(task: Task): boolean {
   const phase = phaseAtEnd(task);
   return phase !== 'requested' && !isPending(phase) && !isSought(task);

@@ -147,7 +147,7 @@ export class CutMessages {
         const handover = await handing.renewed(source, form);
         const { aiLabel: isLabelled } = await settingsOf(cut.origin);
         const view = cutViewOf(cut, shots, { handover, isLabelled });
-        return { ...view, ...standingIn(card?.message, cut.origin) };
+        return { ...view, ...standingIn(card, cut.origin) };
       },
       place: async () => cut.origin,
       end: cut.state,

@@ -90,6 +90,30 @@ it('finds a reveal that is early, partial, lost, or that nobody allowed asked fo
   expect(wrong({ messages: [CARD, TOLD, request] })).toEqual([]);
 });
 
+it('finds a card that betrays a model by a file, or by the price of one clip, before the reveal', () => {
+  const on = (card: Partial<Shown>) => wrong({ messages: [{ ...CARD, ...card }, TOLD] });
+  const clip = TASKS[1]?.id;
+  expect(on({ names: ['red-fox-0000-1.mp4'], buttonIds: [`retry:set-${SET}:1USD`, `remake:${clip}:1USD`] })).toEqual(
+    [],
+  );
+  expect(on({ names: ['red-fox-swift-2-0000-1.mp4'] })).toEqual(['model named before the reveal']);
+  for (const action of ['retry', 'again', 'edit'])
+    expect(on({ buttonIds: [`${action}:${clip}:0.28USD`] })).toEqual(['model named before the reveal']);
+  const buttonIds = [`retry:${clip}:0.28USD`];
+  const messages = [{ ...CARD, buttonIds }, TOLD];
+  expect(wrong({ tasks: AFTER, record: REVEALED, pressed: [VOTE, REVEAL], messages })).toEqual([]);
+});
+
+it('finds details of a clip that betray its model before the reveal', () => {
+  const reply = { ...CARD, id: 'm7', set: 'other', words: 'Models, prices and times are shown after the reveal.' };
+  const details: Pressed = { ...PRESS, user: 'eva', action: 'details', task: TASKS[1]?.id ?? '', message: 'm7' };
+  const told = (changes: Partial<Shown>) =>
+    wrong({ messages: [CARD, TOLD, { ...reply, ...changes }], pressed: [VOTE, details] });
+  expect(told({ buttons: ['vote', 'refetch', 'leave'] })).toEqual([]);
+  expect(told({ words: 'swift-2 · 6 s' })).toEqual(['model named before the reveal']);
+  expect(told({ buttons: ['retry', 'edit'] })).toEqual(['model named before the reveal']);
+});
+
 it('finds a clip under the label of another one, and a label with the model of another one', () => {
   const own = { ...CARD, id: 'm5', task: TASKS[1]?.id ?? '', words: 's1-000: a fox · clip B of 2 · ana' };
   const { set: _set, ...clip } = own;

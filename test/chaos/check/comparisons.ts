@@ -1,7 +1,7 @@
 import { type ComparisonRecord, REVEAL_AFTER_MS } from '#src/chat/comparisons/comparison-records.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
-import type { History, Kept, Pressed, Violation } from '../history.ts';
+import type { History, Kept, Pressed, Shown, Violation } from '../history.ts';
 import { setsIn } from '../sets.ts';
 
 type ComparisonHistory = Pick<History, 'creates' | 'pressed' | 'messages' | 'rights'> & {
@@ -139,14 +139,25 @@ function wordsOf(message: string | null, messages: History['messages']): string 
   return messages.find(({ id }) => id === message)?.words ?? '';
 }
 
-function betrayals(tasks: readonly Task[], { messages }: ComparisonHistory): readonly Violation[] {
+/** Actions of buttons with the price of one clip, or that show its request. */
+const BETRAYING: ReadonlySet<string> = new Set(['retry', 'again', 'edit']);
+
+function betrayals(tasks: readonly Task[], { messages, pressed }: ComparisonHistory): readonly Violation[] {
   const ids = new Set<string | null>(tasks.map(({ id }) => id));
   const own = messages.filter(({ task, set }) => ids.has(task) || ids.has(set ?? null));
   const about = new Set<string | null>(own.map(({ id }) => id));
-  return messages
-    .filter(
-      ({ id, replyTo, words = '' }) =>
-        (about.has(id) || about.has(replyTo)) && MODEL.test(words) && !REQUEST.test(words),
-    )
-    .map(({ id, words }) => ({ name: 'model named before the reveal', what: `message ${id}: ${words}` }));
+  const details = pressed.filter(({ action, task }) => action === 'details' && ids.has(task));
+  const told = new Set<string | null>(details.map(({ message }) => message));
+  const betrays = ({ id, replyTo, words = '', names = [], buttons, buttonIds = [] }: Shown): boolean => {
+    const isNamed = (about.has(id) || about.has(replyTo) || told.has(id)) && MODEL.test(words) && !REQUEST.test(words);
+    const offered = buttonIds
+      .map((button) => button.split(':', 2))
+      .some(([action = '', task]) => BETRAYING.has(action) && ids.has(task ?? null));
+    const isOffered = (about.has(id) && offered) || (told.has(id) && buttons.some((action) => BETRAYING.has(action)));
+    return isNamed || isOffered || (about.has(id) && names.some((name) => MODEL.test(name)));
+  };
+  return messages.filter(betrays).map(({ id, words, buttons }) => ({
+    name: 'model named before the reveal',
+    what: `message ${id}: ${words} (${buttons.join()})`,
+  }));
 }

@@ -1,4 +1,5 @@
 import { hasOwnMessage } from '#src/chat/sets/set-cards.ts';
+import { isOnCard } from '#src/chat/sets/set-view.ts';
 import { isSought } from '#src/tasks/attempt.ts';
 import { comparisonOf, isBlind } from '#src/tasks/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
@@ -15,8 +16,8 @@ export function checkMessages({ store, messages, made, deleted, troubles }: Hist
     ...[...store.tasks.values()].flatMap((task) => {
       const own = messages.filter((message) => message.task === task.id);
       const [message, ...others] = own;
-      // Its messages are blanked, and those of a redelivered order say so.
-      if (isContentRemoved(task)) return [];
+      // Its messages are blanked, and those of a redelivered order say so; what the card of a set holds is in `checkSetClips`.
+      if (isContentRemoved(task) || isOnCard(task)) return [];
       const gone = deleted.filter((one) => one.task === task.id);
       // It is on the card of its set.
       if (message === undefined && !hasOwnMessage(task)) return [];
@@ -75,7 +76,7 @@ function isUnheardOf({ atMs }: Deleted, troubles: readonly Trouble[]): boolean {
 }
 
 /** Returns whether the chat of a task may have refused to post and to edit: it took away a permission for a while. */
-function mayRefuse({ origin }: Task, troubles: readonly Trouble[]): boolean {
+export function mayRefuse({ origin }: Pick<Task, 'origin'>, troubles: readonly Trouble[]): boolean {
   return troubles.some(({ kind, chat }) => kind === 'scope' && chat === origin.platform);
 }
 

@@ -18,11 +18,15 @@ export interface Attaching {
   readonly isLimitKnown: boolean;
 }
 
+/** Largest number of files of a message. @see docs.jda.wiki Message.MAX_FILE_AMOUNT: not in Discord's documentation */
+export const MAX_FILES = 10;
+
 /**
  * Returns the files of the message after the change: those that `attachments` lists, old and new; without the list, the
- * old ones and every new one.
+ * new ones, and the old ones alone where there are none.
  * @throws Refusal 413 40005 for a file over the limit; 50035 for an id that is neither on the message nor uploaded
- * @see discord docs: reference, "Editing Message Attachments"; resources/message, "Attachment Request Structure"
+ * @see discord docs: reference, "Editing Message Attachments"; resources/message, "Attachment Request Structure": "you must
+ * provide the `id` of each file to keep"; change log, v10: files that are not specified beside new ones are removed
  */
 export function attached({ world, channelId, before, requested, files, ...limit }: Attaching): readonly Attachment[] {
   const largest = Math.max(0, ...files.map(({ bytes }) => bytes));
@@ -33,10 +37,11 @@ export function attached({ world, channelId, before, requested, files, ...limit 
   const add = (file: UploadedFile, description: string | null): Attachment =>
     world.files.add(world.freshId(), channelId, file, description);
   if (requested === undefined) {
-    if (before.length + files.length > 10) throw invalid('attachments', 'a message takes 10');
-    return [...before, ...files.map((file) => add(file, null))];
+    if (files.length > MAX_FILES) throw invalid('attachments', `a message takes ${MAX_FILES}`);
+    return files.length === 0 ? before : files.map((file) => add(file, null));
   }
   const named = requested ?? [];
+  if (new Set(named.map(({ id }) => id)).size < named.length) throw invalid('attachments', 'an id is listed twice');
   const unlisted = files.filter(({ index }) => !named.some(({ id }) => id === String(index)));
   for (const { filename } of unlisted)
     world.violate(`lost attachment: ${filename} was sent and not named in attachments`);
@@ -76,7 +81,7 @@ export function resolved(components: readonly Component[], attachments: readonly
  * @see discord docs: components/reference, introduction: "Attachments won't show by default"
  */
 export function mismatches(components: readonly Component[], attachments: readonly Attachment[]): readonly string[] {
-  const media = [...walk(components)].flatMap(mediaOf) as readonly { url: string; attachment_id?: string }[];
+  const media = [...walk(components)].flatMap(mediaOf);
   const path = (url: string): string => url.split('?')[0] ?? url;
   const shows = (one: Attachment): boolean =>
     media.some(({ url, attachment_id }) => attachment_id === one.id || path(url) === path(one.url));

@@ -189,7 +189,7 @@ export interface Component {
   readonly components?: readonly Component[] | undefined;
   readonly accessory?: Component | undefined;
   readonly component?: Component | undefined;
-  readonly items?: readonly { readonly media: Media }[] | undefined;
+  readonly items?: readonly { readonly media: Media; readonly description?: string | null | undefined }[] | undefined;
   readonly media?: Media | undefined;
   readonly file?: Media | undefined;
 }
@@ -197,6 +197,8 @@ export interface Component {
 /** Media item of a component. */
 export interface Media {
   readonly url: string;
+  /** Of an uploaded file; set by Discord. @see discord docs: components/reference, "Unfurled Media Item" */
+  readonly attachment_id?: string;
 }
 
 /** Yields every component of a message or modal, the nested ones included, in order. */

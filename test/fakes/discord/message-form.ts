@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_FILES } from './attaching.ts';
 import { type Component, componentsV2, legacyComponents } from './components.ts';
 import { checked, rule, snowflake } from './form.ts';
 import type { Json } from './refusal.ts';
@@ -74,7 +75,7 @@ const message = z.looseObject({
   embeds: embeds.nullish(),
   components: z.array(z.unknown()).nullish(),
   allowed_mentions: allowedMentions.nullish(),
-  attachments: z.array(attachmentRequest).max(10).nullish(),
+  attachments: z.array(attachmentRequest).max(MAX_FILES).nullish(),
   flags: z.int().min(0).nullish(),
   // @see discord docs: resources/message, "Create Message": nonce up to 25 characters
   nonce: z

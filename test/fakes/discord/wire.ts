@@ -1,3 +1,4 @@
+import { mediaOf, walk } from './components.ts';
 import { bits } from './permissions.ts';
 import { type Attachment, type Channel, FLAGS, type Message, type User } from './records.ts';
 import type { Json } from './refusal.ts';
@@ -163,7 +164,7 @@ export function messageJson(world: World, message: Message, withContent = false)
     flags: message.flags,
     content: isSeen ? message.content : '',
     embeds: isSeen ? message.embeds : [],
-    attachments: isSeen ? message.attachments.map(attachmentJson) : [],
+    attachments: isSeen ? unreferenced(message).map(attachmentJson) : [],
     components: isSeen ? message.components : [],
     reactions: [...message.reactions].map(([name, users]) => ({
       emoji: { id: null, name },
@@ -182,6 +183,12 @@ export function messageJson(world: World, message: Message, withContent = false)
       ? {}
       : { message_reference: { type: 0, channel_id: message.channelId, message_id: message.replyTo } }),
   };
+}
+
+/** @see discord docs: resources/message, "Message Structure": "any attached files that are not referenced in embeds or components" */
+function unreferenced({ attachments, components }: Message): readonly Attachment[] {
+  const shown = [...walk(components)].flatMap(mediaOf);
+  return attachments.filter(({ id }) => !shown.some((media) => media.attachment_id === id));
 }
 
 /** @see discord docs: resources/message, "Message Interaction Metadata Object" */

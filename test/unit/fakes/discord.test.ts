@@ -273,6 +273,8 @@ describe('a message', () => {
     ],
     ['a nonce of 26 characters', { content: 'x', nonce: 'n'.repeat(26) }],
     ['an unknown attachment', { content: 'x', attachments: [{ id: '5' }] }],
+    ['an attachment listed twice', { content: 'x', attachments: [{ id: '5' }, { id: '5' }] }],
+    ['eleven attachments', { content: 'x', attachments: Array.from({ length: 11 }, (_, id) => ({ id })) }],
   ])('is rejected with %s', async (_what, body) => {
     expect((await send({ ...QUIET, ...body })).status).toBe(400);
     violation();
@@ -308,8 +310,10 @@ describe('a message', () => {
     expect(discord.message(json.id).attachments.map(({ filename }) => filename)).toEqual(['b.mp4', 'c.mp4']);
     expect(discord.vanished).toEqual([{ messageId: json.id, attachment: first }]);
     expect(discord.violations).toEqual([]);
-    await edit(json.id, { attachments: [{ id: second?.id }], ...QUIET }, { files: { 'd.mp4': 'd' } });
-    expect(violation()).toContain('lost attachment: d.mp4');
+    await edit(json.id, { content: 'z', ...QUIET }, { files: { 'd.mp4': 'd' } });
+    expect(discord.message(json.id).attachments.map(({ filename }) => filename)).toEqual(['d.mp4']);
+    await edit(json.id, { attachments: [], ...QUIET }, { files: { 'e.mp4': 'e' } });
+    expect(violation()).toContain('lost attachment: e.mp4');
   });
 
   it('in V2 shows a file only by a component, and stays V2', async () => {
@@ -320,9 +324,14 @@ describe('a message', () => {
     );
     expect(violation()).toContain('attachment invisible');
     const [file] = discord.message(json.id).attachments;
-    await edit(json.id, { components: [text, galleryOf('fox.mp4')], attachments: [{ id: file?.id }], ...QUIET });
+    const gallery = { components: [text, galleryOf('fox.mp4')], attachments: [{ id: file?.id }], ...QUIET };
+    const edited = await edit(json.id, gallery);
+    // One that a component shows is told there alone.
+    expect([json['attachments'], edited.json['attachments']]).toMatchObject([[{ id: file?.id }], []]);
+    expect(edited.json['components']).toMatchObject([{}, { items: [{ media: { attachment_id: file?.id } }] }]);
     await edit(json.id, { attachments: [{ id: file?.id }], ...QUIET });
     expect(discord.violations).toHaveLength(1);
+    expect((await edit(json.id, { ...gallery, attachments: [] })).status).toBe(400);
     expect((await edit(json.id, { flags: 0, ...QUIET })).status).toBe(400);
     expect((await edit(json.id, { content: 'x', ...QUIET })).status).toBe(400);
   });

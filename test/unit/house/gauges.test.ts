@@ -16,11 +16,12 @@ const TOP = join(import.meta.dirname, '../../..');
  * fields of `BotPorts` by 1, of `ChatOptions` by 2, terms of the glossary by 1. Three views in place of one of 50 fields raised
  * lines by 190, exports by 11 and functions by 5; the search for lost orders in lists, as cards show it, lines by 150. Forms in
  * place of flags, the gallery's lightbox and players, Slack's Home, assistant pane and previews, and Discord's further commands
- * raised lines by 3,340, exports by 65, those with one call site by 8, fields of `BotPorts` by 1 and the knot of commands by 1.
+ * raised lines by 3,340, exports by 65, those with one call site by 8, fields of `BotPorts` by 1 and the knot of commands by 1. Cards of
+ * sets that hold their clips raised lines by 480 and exports by 7.
  */
 const CEILINGS = {
-  lines: 79_470,
-  exports: 2_123,
+  lines: 79_950,
+  exports: 2_130,
   'exported functions with one call site': 282,
   'knotted folders of src': 0,
   'knotted folders of commands': 28,

@@ -2,7 +2,6 @@ import { html } from 'htm/preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { DownIcon } from '../icons.js';
 import { Initials } from '../people.js';
-import { screenOf } from './media.js';
 import { Message } from './message.js';
 import { rowsOf } from './rows.js';
 
@@ -119,16 +118,8 @@ function Row({ row, board, currentId, messageProps }) {
   const { message, isCompact } = row;
   return html`
     <${Message} message=${message} isCompact=${isCompact} isCurrent=${message.id === currentId}
-      original=${board.find(message.replyTo)} clips=${clipsBeside(message, board)} ...${messageProps} />
+      original=${board.find(message.replyTo)} ...${messageProps} />
   `;
-}
-
-/** Returns the clips of a set that play side by side: those whose messages are loaded. */
-function clipsBeside({ sideBySide = [] }, board) {
-  return sideBySide.flatMap(({ name, message }) => {
-    const file = board.find(message)?.attachments.find(({ contentType }) => contentType.startsWith('video/'));
-    return file === undefined ? [] : [{ ...screenOf(file), id: message, label: name }];
-  });
 }
 
 const day = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long' });

@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { newId } from '#src/http/shared-page/new-id.js';
-import { Player } from '#src/http/shared-page/player.js';
 import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
@@ -24,7 +23,7 @@ const NAME_LENGTH = 120;
  * One message: its request, text, clip, buttons and reactions. Its controls are tab stops only while it is the current
  * one (`isCurrent`), so that a channel is one tab stop, not hundreds.
  */
-export function Message({ message, original, clips, isCompact, isCurrent, user, onJump, onForm, onAnswer, onTrouble }) {
+export function Message({ message, original, isCompact, isCurrent, user, onJump, onForm, onAnswer, onTrouble }) {
   const [busy, setBusy] = useState(null);
   const isMine = message.mentions.includes(user);
   const isPrivate = message.visibleTo !== null;
@@ -35,7 +34,7 @@ export function Message({ message, original, clips, isCompact, isCurrent, user, 
     setBusy(Object.values(body)[0]);
     const answer = await act(what, { id: newId(), user, message: message.id, ...body });
     setBusy(null);
-    if (answer.form !== null) return onForm({ ...atPlayer(answer.form, message), message: message.id, from: message });
+    if (answer.form !== null) return onForm({ ...atPlayer(answer.form), message: message.id, from: message });
     // The bot posts a refusal in the channel; only a request without a response is reported here.
     if (answer.offline) return onTrouble(answer.error);
     if (what === 'presses' && answer.ok) onAnswer(answer.message, message);
@@ -65,8 +64,7 @@ export function Message({ message, original, clips, isCompact, isCurrent, user, 
           </header>
         `
         }
-        <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, to, onJump)} onPress=${press} />
-        ${clips.length > 1 && html`<${Player} clips=${clips} />`}
+        <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, original, to, onJump)} onPress=${press} />
         <${Media} message=${message} />
         ${message.card.buttons.length > 0 && html`<${Buttons} message=${message} busy=${busy} onPress=${press} />`}
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
@@ -92,22 +90,21 @@ function Buttons({ message, busy, onPress }) {
   `;
 }
 
-const playerIn = (id) => document.getElementById(id)?.querySelector('video') ?? null;
+const playerOf = (task) => document.querySelector(`[data-task="${CSS.escape(task)}"] video`);
 
-/** Fills the time of a form about a clip from its player, where that is stopped in the middle. */
-function atPlayer(form, { id }) {
-  const player = playerIn(id);
+/** Fills the time of a form about a clip, whose id has that of the task, from its player, where that is stopped in the middle. */
+function atPlayer(form) {
+  const player = playerOf(form.id.split(':')[1] ?? '');
   if (player === null || player.ended || player.currentTime === 0) return form;
   const at = elapsed(player.currentTime * 1000);
   return { ...form, fields: form.fields.map((field) => (field.name === 'at' ? { ...field, value: at } : field)) };
 }
 
-/** Jumps to a message or channel, or to a time in the clip that a message shows or replies to. */
-function jumpFrom({ id, attachments, replyTo, replyChannel }, to, onJump) {
+/** Jumps to a message or channel, or to a time in the clip that a message shows, is about or replies to. */
+function jumpFrom({ task, about, attachments, replyTo, replyChannel }, original, to, onJump) {
   if (to.atSeconds === undefined) return onJump(to);
-  const shown = attachments.length > 0 ? id : replyTo;
-  if (shown !== id) onJump({ channel: replyChannel, message: shown });
-  const player = playerIn(shown);
+  if (attachments.length === 0) onJump({ channel: replyChannel, message: replyTo });
+  const player = playerOf(task ?? about ?? original?.task ?? '');
   player?.pause();
   if (player !== null) player.currentTime = to.atSeconds;
 }

@@ -160,6 +160,18 @@ describe('a clip', () => {
     const uploads = calls(BY_TOKEN).filter(({ body }) => JSON.stringify(body).includes('"id":0'));
     expect(uploads).toHaveLength(1);
   });
+
+  it('stays, and is looked up, although version 1.0.0 did not record its id', async () => {
+    const file = await upload(5000);
+    await house.platform.attach(message, origin, doneView(), file);
+    const records = house.store.keyv('discord_messages');
+    const record = await records.get<{ readonly clip: object }>(message.message);
+    const { name, description } = file;
+    await records.set(message.message, { ...record, clip: { id: null, name, description } });
+    await edit();
+    await house.platform.attach(message, origin, doneView(), file);
+    expect(shown().attachments).toMatchObject([{ filename: name }]);
+  });
 });
 
 describe('the mention', () => {

@@ -10,7 +10,7 @@ import { ManualClock } from '#test/fakes/manual-clock.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { pass, settle } from '#test/fakes/settle.ts';
 import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
-import { doneView, taskView } from '#test/fakes/views.ts';
+import { doneView, setView, taskView } from '#test/fakes/views.ts';
 
 const TASK = 'task-1' as TaskId;
 const CALLBACK = 'POST /interactions/:interaction/:token/callback';
@@ -200,6 +200,35 @@ describe('a message', () => {
     const uploads = holder.discord.requests.filter(({ body }) => JSON.stringify(body).includes('"id":0'));
     expect(uploads).toHaveLength(1);
     expect(holder.discord.message(message.message).attachments).toHaveLength(1);
+    await rm(directory, { recursive: true });
+  });
+
+  it('gets a clip that another replica did not see confirmed, beside those that it has', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'dailies-replicas-'));
+    const asked = ask();
+    const origin = await originOf(asked);
+    await holder.discord.answered(asked);
+    const place = { id: TASK, kind: 'takes', of: 2 } as const;
+    const nameOf = (at: number): string => `red-fox-7f3a-${at}.mp4`;
+    const cardWith = (...there: readonly number[]) => {
+      const members = there.map((at) => ({
+        view: doneView({ set: { ...place, at } }),
+        message: null,
+        file: { name: nameOf(at), description: 'a red fox' },
+      }));
+      return setView(place, members);
+    };
+    const message = await holder.platform.open(cardWith(1).id, origin, cardWith());
+    const attach = async ({ platform }: DiscordHouse, at: number, ...there: readonly number[]) =>
+      platform.attach(message, origin, cardWith(...there), await writeClip(directory, { name: nameOf(at) }));
+    await attach(holder, 1, 1);
+    holder.discord.dropNextAnswer(BY_TOKEN);
+    await attach(holder, 2, 1, 2).catch(() => undefined);
+    await attach(other, 2, 1, 2);
+    const uploads = holder.discord.requests.filter(({ body }) => JSON.stringify(body).includes('"id":0'));
+    expect(uploads).toHaveLength(2);
+    const { attachments } = holder.discord.message(message.message);
+    expect(attachments.map(({ filename }) => filename)).toEqual([1, 2].map(nameOf));
     await rm(directory, { recursive: true });
   });
 

@@ -27,21 +27,19 @@ it('deletes messages of more than a year with their files, but not what is open 
   const undelivered = await house.done({ id: 'undelivered' as TaskId });
   const clip = { name: 'clip.mp4', path: join(dir, 'clip.mp4') };
   const attachments = [{ name: clip.name, description: '', contentType: 'video/mp4', bytes: 4 }];
-  const post = async (id: string, task: TaskId | null): Promise<void> => {
+  const post = async (id: string, task: TaskId | null, ofSet: readonly TaskId[] = []): Promise<void> => {
     await files.keep(id, clip);
-    await messages.post({
-      id,
-      channel: id === 'elsewhere' ? 'other' : 'general',
-      card: { ...card },
-      task,
-      attachments,
-    });
+    const tasks = ofSet.map((one) => ({ task: one, state: null, progress: null }));
+    const channel = id === 'elsewhere' ? 'other' : 'general';
+    await messages.post({ id, channel, card: { ...card }, task, tasks, attachments });
   };
   await post('text', null);
   await post('elsewhere', null);
   await post('gone', 'no-task' as TaskId);
   await post('running', running);
   await post('undelivered', undelivered);
+  await post('set', null, ['no-task' as TaskId, undelivered]);
+  await post('gone-set', null, ['no-task' as TaskId]);
   clock.step(DAY_MS);
   await post('newer', null);
   clock.step(MESSAGES_KEPT_MS - DAY_MS / 2);
@@ -50,8 +48,8 @@ it('deletes messages of more than a year with their files, but not what is open 
   const expiry = messageExpiry({ store, messages, responses, promptsKeptMs, clock });
   for (let time = 0; time < 2; time += 1) expect(await runJob(expiry, { store, clock })).toBe(true);
   const left = (await Array.fromAsync(messages.all())).flat().map(({ id }) => id);
-  expect(left.toSorted()).toEqual(['newer', 'running', 'undelivered']);
-  expect(await readdir(files.path)).toHaveLength(3);
+  expect(left.toSorted()).toEqual(['newer', 'running', 'set', 'undelivered']);
+  expect(await readdir(files.path)).toHaveLength(4);
   release();
 });
 

@@ -15,8 +15,8 @@ import { writeClip } from '#test/fakes/clip.ts';
 import { RedisServer } from '#test/fakes/redis-server.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
 import { type FakeSlack, startSlack, type View } from '#test/fakes/slack/index.ts';
-import { SlackHouse, type SlackHouseOptions } from '#test/fakes/slack-house.ts';
-import { doneView, endNotice, taskView } from '#test/fakes/views.ts';
+import { plainOf, SlackHouse, type SlackHouseOptions } from '#test/fakes/slack-house.ts';
+import { doneView, endNotice, setView, taskView } from '#test/fakes/views.ts';
 
 const FORM = createForm(parseCatalog(sandboxCatalog));
 const TASK = 'task-1' as TaskId;
@@ -306,6 +306,57 @@ describe('a clip', () => {
       expect(clips()).toHaveLength(1);
     },
   );
+
+  describe('of a set', () => {
+    const SET = { id: TASK, kind: 'takes', of: 2 } as const;
+    const name = (at: number): string => `red-fox-${at}.mp4`;
+    const takes = setView(
+      SET,
+      [1, 2].map((at) => ({
+        view: doneView({ task: `task-${at}` as TaskId, set: { ...SET, at } }),
+        message: null,
+        file: { name: name(at), description: '' },
+      })),
+    );
+    const openCard = (house: SlackHouse) => house.platform.open(TASK, originOf(), takes);
+    const deliver = async (house: SlackHouse, message: Awaited<ReturnType<typeof open>>, at: number) => {
+      const folder = await mkdtemp(join(directory, `${at}-`));
+      const file = await writeClip(folder, { name: name(at), bytes: 5_000 + at });
+      return house.platform.attach(message, originOf(), takes, file);
+    };
+    const shared = () => clips().map(plainOf).toSorted();
+
+    it('is shared once beside the others of its card, which other replicas deliver at the same time', async () => {
+      const [one, other] = await two();
+      const message = await openCard(one);
+      const letGo = slack.hold('upload');
+      const first = deliver(one, message, 1);
+      await expect.poll(() => slack.held, WAITING).toBe(1);
+      const second = await deliver(other, message, 2);
+      letGo();
+      const own = await first;
+      expect(await deliver(other, message, 1)).toEqual(own);
+      expect(await deliver(one, message, 2)).toEqual(second);
+      expect(shared()).toEqual(['Take 1', 'Take 2']);
+      expect(second.message?.message).toBe(clips().find((clip) => plainOf(clip) === 'Take 2')?.ts);
+    });
+
+    it('is shared once, even if the first replica loses its lease and resumes', async () => {
+      const [one, other] = await two();
+      const message = await openCard(one);
+      await deliver(one, message, 1);
+      const letGo = slack.hold('upload');
+      const late = deliver(one, message, 2).catch((thrown: unknown) => thrown);
+      await expect.poll(() => slack.held, WAITING).toBe(1);
+      const lease = `dailies:lease:slack:file:${message.channel}:${message.message}:task-2`;
+      expect(await redis.command('DEL', lease)).toBe(1);
+      await deliver(other, message, 2);
+      letGo();
+      expect(await late).toMatchObject({ code: 'platform_unavailable', retryable: true });
+      await deliver(one, message, 2);
+      expect(shared()).toEqual(['Take 1', 'Take 2']);
+    });
+  });
 });
 
 describe('a rate limit', () => {

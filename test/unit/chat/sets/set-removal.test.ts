@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { linesOf } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
+import type { RetractionCount } from '#src/chat/retraction.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
 import { Remover } from '#src/clips/remover.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
@@ -10,6 +11,7 @@ import type { Task, TaskId } from '#src/tasks/task.ts';
 import { AuditTrail } from '#src/teams/audit/audit.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { NO_CUTS } from '#test/fakes/no-cuts.ts';
+import { platformError } from '#test/fakes/platform.ts';
 import { storedIn } from '#test/fakes/stored.ts';
 import { BOB, CLIP, EVENTS, newTask, requestedTask } from '#test/fakes/tasks.ts';
 
@@ -65,10 +67,25 @@ describe('the card of a set', () => {
     expect(await remover.remove({ id: second }, { reason: 'deleted' })).toBe(true);
     await house.pass(5_000);
     expect(card()).toMatch(/Take 1 · Done in .*\nTake 2 · Done, and removed since.*\nTake 3 · Done in/);
-    const retracted = house.platform.retracted.map(({ ref }) => ref);
-    expect(retracted).toContainEqual(messageOf(second)?.ref);
-    expect(retracted).not.toContainEqual(messageOf(CARD)?.ref);
-    expect(retracted).not.toContainEqual(messageOf(first)?.ref);
+    expect(house.platform.retracted).toEqual([]);
+    expect(house.platform.only.files.map(({ name }) => name.slice(-6, -4))).toEqual(['-1', '-3']);
+    expect(messageOf(first)).toBeUndefined();
+  });
+
+  it('is edited again until a deleted clip is off it; one that may not be edited is counted as kept', async () => {
+    const { house, ids, remover } = await delivered();
+    const [first, second] = ids;
+    const counts: RetractionCount[] = [];
+    const retracted = (count: RetractionCount): void => void counts.push(count);
+    house.platform.fails('edit', 'before', platformError('platform_unavailable'), 'final');
+    await remover.remove({ id: first }, { reason: 'deleted', retracted });
+    expect(house.platform.only.files).toHaveLength(3);
+    expect(counts).toEqual([]);
+    await remover.complete([first]);
+    expect(house.platform.only.files).toHaveLength(2);
+    house.platform.fails('edit', 'before', platformError('missing_permission', { retryable: false }), 'final');
+    await remover.remove({ id: second }, { reason: 'deleted', retracted });
+    expect(counts).toEqual([{ retracted: 0, kept: 1 }]);
   });
 
   it('is retracted with its last clip, and nothing about it stays in the store', async () => {
@@ -107,9 +124,14 @@ describe('the card of a set', () => {
 
   it('expires once all of its prompts have: until then, it shows those of the others', async () => {
     const { house, ids, remover, messageOf } = await delivered();
-    const isExpired = () => house.platform.expired.some(({ ref }) => ref.message === messageOf(CARD)?.ref.message);
+    const shownIn = () =>
+      house.platform.expired.flatMap(({ ref, view }) => (ref.message === messageOf(CARD)?.ref.message ? [view] : []));
+    const isExpired = () => shownIn().some(({ kind }) => kind === 'removed');
     for (const id of ids.slice(0, 2)) await remover.remove({ id }, { reason: 'expired' });
     expect(isExpired()).toBe(false);
+    // Of the clips that are left, the files stay.
+    const files = shownIn().map((view) => (view.kind === 'set' ? view.members.flatMap(({ file }) => file ?? []) : []));
+    expect(files.map(({ length }) => length)).toEqual([2, 1]);
     // Its clip alone: the prompt stays, also on the card.
     await remover.remove({ id: ids[2] }, { reason: 'expired', keepsContent: true });
     expect(isExpired()).toBe(false);

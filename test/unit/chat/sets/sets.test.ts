@@ -6,7 +6,7 @@ import { setCardId } from '#src/chat/sets/set-view.ts';
 import type { SetView } from '#src/chat/view.ts';
 import { TaskRepository } from '#src/pipeline/repository.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
-import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
+import type { SetKind, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { ADA, CLIP, EVENTS, newTask, originOf } from '#test/fakes/tasks.ts';
@@ -15,7 +15,7 @@ const SET = taskIdOf('fake:i1');
 const CARD = setCardId(SET);
 
 /** A house with a claimed set whose card is posted. */
-async function withSet(of: number, house = new ChatHouse()) {
+async function withSet(of: number, house = new ChatHouse(), kind: SetKind = 'takes') {
   const ids = memberIds({ id: SET, of });
   const createdAtMs = house.clock.now();
   await house.repository.claim(
@@ -25,7 +25,7 @@ async function withSet(of: number, house = new ChatHouse()) {
         id,
         createdAtMs,
         origin: originOf({ address }),
-        set: { id: SET, kind: 'takes', at: index + 1, of },
+        set: { id: SET, kind, at: index + 1, of },
       });
     }),
   );
@@ -51,6 +51,15 @@ function view(house: ChatHouse): SetView {
 
 function text(house: ChatHouse): string {
   return plainText(linesOf(cardOf(view(house))));
+}
+
+/** Names of the files on the card. */
+function filesOf(house: ChatHouse): readonly string[] {
+  return message(house, CARD)?.files.map(({ name }) => name) ?? [];
+}
+
+function labels(house: ChatHouse): readonly string[] {
+  return cardOf(view(house)).buttons.map(({ label }) => label);
 }
 
 function notices(house: ChatHouse): readonly string[] {
@@ -95,7 +104,7 @@ describe('the card of a set whose tasks ended under another version, which showe
 });
 
 describe('a set', () => {
-  it('has one card, which lists its tasks; a clip gets a message of its own below it', async () => {
+  it('has one card, which lists its tasks and holds their clips', async () => {
     const { house, ids } = await withSet(3);
     expect(house.platform.messages.map(({ task }) => task)).toEqual([CARD]);
     expect(text(house)).toContain('3 takes · $0.90');
@@ -110,33 +119,94 @@ describe('a set', () => {
       { kind: 'completed', atMs: house.clock.now() },
       { kind: 'fetched', clip: CLIP },
     );
-    expect(message(house, ids[0] as TaskId)?.files).toHaveLength(1);
-    expect(text(house)).toMatch(/Take 1 · Done in .* · See it/);
+    expect(filesOf(house)).toEqual([expect.stringMatching(/^red-fox-.*-1\.mp4$/u)]);
+    expect(text(house)).toMatch(/Take 1 · Done in \d+ s\n/u);
     expect(notices(house)).toEqual([]);
+    for (const id of ids.slice(1))
+      await house.happen(id, { kind: 'completed', atMs: house.clock.now() }, { kind: 'fetched', clip: CLIP });
+    expect(new Set(filesOf(house)).size).toBe(3);
+    expect(house.platform.messages).toHaveLength(1);
+    expect(house.platform.countOf('attach')).toBe(3);
   });
 
-  it('responds to the interaction with its card alone: a clip is posted below that', async () => {
+  it('has the clips of one that was deleted on another card, each once', async () => {
+    const { house, ids } = await withSet(3);
+    await house.happen(ids[0] as TaskId, ...done(house));
+    const [deleted] = house.platform.messages;
+    if (deleted !== undefined) deleted.isDeleted = true;
+    await house.happen(ids[1] as TaskId, ...done(house));
+    await house.pass(5_000);
+    const [, again, ...more] = house.platform.messages;
+    expect(more).toEqual([]);
+    expect(again?.files.map(({ name }) => name.slice(-6, -4)).toSorted()).toEqual(['-1', '-2']);
+    if (again !== undefined) again.isDeleted = true;
+    expect(await house.chat.showSet({ id: SET, kind: 'takes', at: 1, of: 3 })).toBe(true);
+    await house.pass(5_000);
+    expect(house.platform.messages.at(-1)?.files).toHaveLength(2);
+    await house.happen(ids[2] as TaskId, ...done(house));
+    expect(house.platform.messages).toHaveLength(3);
+    expect(house.platform.messages.at(-1)?.files).toHaveLength(3);
+    expect(notices(house)).toHaveLength(1);
+    for (const id of ids) expect((await house.record(id)).presented).toBe(true);
+  });
+
+  it('attaches each clip once over lost responses and a restart', async () => {
     const { house, ids } = await withSet(2);
+    house.platform.fails('attach', 'after', platformError('platform_unavailable'));
+    await house.happen(ids[0] as TaskId, ...done(house));
+    house.platform.dies('attach', 'after');
+    await house.happen(ids[1] as TaskId, ...done(house));
+    const next = await house.restart();
+    await next.pass(60_000, 1_000);
+    expect(next.platform.messages).toHaveLength(1);
+    expect(next.platform.only.files).toHaveLength(2);
+    expect(next.platform.notices).toHaveLength(1);
+  });
+
+  it('is led to by its card, and a clip by the message of its file', async () => {
+    const { house, ids } = await withSet(2);
+    const attach = house.platform.attach.bind(house.platform);
+    house.platform.attach = async (...given) => {
+      const [{ channel }, , , { name }] = given;
+      return { ...(await attach(...given)), message: { channel, message: name } };
+    };
+    for (const id of ids) await house.happen(id, ...done(house));
+    const { channel } = house.platform.only.ref;
+    for (const [index, name] of filesOf(house).entries())
+      expect(await house.chat.taskOf('fake', { channel, message: name })).toBe(ids[index]);
+    expect(await house.chat.taskOf('fake', house.platform.only.ref)).toBe(CARD);
+  });
+
+  it('says on its card why a clip is not in it, and leads to it', async () => {
+    const { house, ids } = await withSet(2);
+    house.platform.takesBytes = 1;
+    await house.happen(ids[0] as TaskId, ...done(house));
+    await house.pass(60_000, 1_000);
+    expect(text(house)).toMatch(/Take 1 · Done in \d+ s The clip is .*, and the chat said that it is too large/u);
+    expect(filesOf(house)).toEqual([]);
+    house.platform.takesBytes = Number.POSITIVE_INFINITY;
+    await house.happen(ids[1] as TaskId, ...done(house));
+    expect(filesOf(house)).toHaveLength(1);
+  });
+
+  it('responds to the interaction with its card alone: a shot is posted below that', async () => {
+    const { house, ids } = await withSet(2, new ChatHouse(), 'storyboard');
     for (const id of ids) await house.happen(id, ...done(house));
     const card = message(house, CARD);
     expect(card?.origin.address).toEqual({ thread: '1', token: 't' });
     for (const id of ids) expect(message(house, id)?.origin.address).toEqual({ thread: '1', below: card?.ref.message });
   });
 
-  it('shows the review of a clip with that clip, not on its card', async () => {
+  it('shows the review of a clip with that clip', async () => {
     const { house, ids } = await withSet(2);
     for (const id of ids) await house.happen(id, ...done(house));
     await house.happen(ids[0] as TaskId, EVENTS.review);
-    expect(message(house, ids[0] as TaskId)?.shown.at(-1)?.view).toMatchObject({
-      task: { review: [{ kind: 'signed_off' }] },
-    });
     await house.pass(5_000);
-    expect(view(house)).not.toHaveProperty('review');
-    expect(text(house)).not.toMatch(/signed off/iu);
+    expect(text(house)).toMatch(/Take 1 · Done in \d+ s · Signed off by .*\nTake 2 · Done in \d+ s$/mu);
   });
 
-  it('has a message for a rejected task that may have been accepted earlier, and for no other', async () => {
-    const { house, ids } = await withSet(2);
+  it('has a message for a rejected shot that may have been accepted earlier, and for no other', async () => {
+    const { house, ids } = await withSet(2, new ChatHouse(), 'storyboard');
     const [first, second] = ids as [TaskId, TaskId];
     await house.happen(first, EVENTS.send, EVENTS.refused);
     await house.happen(second, EVENTS.send, EVENTS.lost, EVENTS.resubmit, EVENTS.refused);
@@ -162,17 +232,18 @@ describe('a set', () => {
     for (const id of ids.slice(0, 3)) await house.happen(id, ...done(house));
     await house.happen(ids[3] as TaskId, ...RUNNING, EVENTS.failed);
     expect(notices(house)).toEqual([expect.stringMatching(/3 of your 4 takes of .* are ready; take 4 failed\./)]);
-    expect(house.platform.messages.map(({ task }) => task)).toEqual([CARD, ...ids.slice(0, 3)]);
+    expect(house.platform.messages).toHaveLength(1);
+    expect(filesOf(house)).toHaveLength(3);
     expect(text(house)).toContain('Take 4 · ');
   });
 
-  it('tells of a task that needs a decision in a message of its own, and of its end later', async () => {
+  it('tells of a task that needs a decision, and of its end later', async () => {
     const { house, ids } = await withSet(2);
     const [first, second] = ids as [TaskId, TaskId];
     await house.happen(first, ...done(house));
     await house.happen(second, EVENTS.send, EVENTS.lost);
     expect(notices(house)).toEqual([expect.stringContaining('take 2 needs a decision')]);
-    expect(message(house, second)?.shown.at(-1)?.view.buttons).toContain('again');
+    expect(labels(house)).toEqual(['Decide on take 2', '2 more', 'Details']);
     await house.happen(second, EVENTS.resubmit, ...done(house));
     expect(notices(house)).toHaveLength(2);
     expect(notices(house)[1]).toContain('your clip');
@@ -191,14 +262,14 @@ describe('a set', () => {
     expect(notices(house)).toEqual([expect.stringContaining('take 2 needs a decision')]);
   });
 
-  it('shows the end of a task that had a message of its own for a decision there, too', async () => {
-    const { house, ids } = await withSet(2);
+  it('shows the end of a shot that had a message of its own for a decision there, too', async () => {
+    const { house, ids } = await withSet(2, new ChatHouse(), 'storyboard');
     const [first, second] = ids as [TaskId, TaskId];
     await house.happen(second, EVENTS.send, EVENTS.lost);
     await house.happen(second, EVENTS.resubmit, ...RUNNING, EVENTS.failed);
     await house.happen(first, ...done(house));
     expect(message(house, second)?.shown.at(-1)?.view).toMatchObject({ phase: 'failed' });
-    expect(text(house)).toMatch(/Take 2 · .*(?:failed|couldn’t)/i);
+    expect(text(house)).toMatch(/Shot 2 · .*(?:failed|couldn’t)/i);
   });
 
   it('says nothing at the end of a set that was cancelled', async () => {
@@ -217,7 +288,7 @@ describe('a set', () => {
     const next = await house.restart();
     await next.pass(10_000);
     expect(next.platform.notices).toHaveLength(1);
-    expect(next.platform.messages).toHaveLength(3);
+    expect(next.platform.only.files).toHaveLength(2);
     for (const id of ids) expect((await next.record(id)).presented).toBe(true);
   });
 

@@ -8,6 +8,7 @@ import { parseCatalog, priceFingerprint } from '#src/videos/catalog.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
 import { doneIn } from '#test/fakes/outcomes.ts';
+import { EVENTS } from '#test/fakes/tasks.ts';
 import { CATALOG, EPIC, SWIFT } from '../../videos/models.ts';
 
 const SEND: TaskEvent = { kind: 'send', owner: 'o', atMs: 0 };
@@ -152,6 +153,22 @@ it('have details together: their total, state and id, and the details of each', 
   expect(replyText(reply)).toMatch(/Take 1\* · Done in .*\n\*Take 2\* · Queued/u);
   const buttons = reply.kind === 'private' ? buttonsOf(reply.card).map(({ id }) => id) : [];
   expect(buttons).toEqual([...ids.map((id) => `details:${id}`), `show:${card}`]);
+});
+
+it('have details each with what can be done with that clip, which is on the card of all', async () => {
+  const { house, ids } = await withTakes(2);
+  const [first, second] = ids as [TaskId, TaskId];
+  for (const event of DONE) house.happen(first, event);
+  for (const event of [SEND, EVENTS.lost]) house.happen(second, event);
+  const detailsOf = async (id: TaskId) => {
+    const reply = await house.bot.press(ada(), `details:${id}`);
+    if (reply.kind !== 'private') throw new TypeError(replyText(reply));
+    return { words: replyText(reply), labels: buttonsOf(reply.card).map(({ label }) => label) };
+  };
+  expect((await detailsOf(first)).labels).toEqual(['Retry · $0.30', 'Edit & retry']);
+  const { words, labels } = await detailsOf(second);
+  expect(words).toContain('Does the service’s console show it?');
+  expect(labels).toEqual(['Enter its ID', 'Send again · $0.30', 'Dismiss']);
 });
 
 it('are offered as what they are: a slip, a late order, and a prompt without letters', async () => {

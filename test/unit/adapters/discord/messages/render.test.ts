@@ -14,7 +14,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { type Card, type Line, layOut } from '#commands/ui/card.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { componentsV2 } from '#test/fakes/discord/components.ts';
-import { doneView, taskView } from '#test/fakes/views.ts';
+import { doneView, setView, taskView } from '#test/fakes/views.ts';
 
 const card = (...lines: readonly Line[]): Card => ({ lines, progress: null, buttons: [] });
 
@@ -69,10 +69,15 @@ describe('a card', () => {
     expect(body).toContain('"allowed_mentions":{"parse":[]}');
   });
 
-  it('shows the clip that is attached', () => {
-    const clip = { name: 'fox.mp4', description: 'a fox' };
-    const body = renderCard(cardOf(doneView()), { guild: null, phase: 'done', clip });
-    expect(JSON.stringify(body.components)).toContain('attachment://fox.mp4');
+  it('shows the clips that are attached in one gallery, in their order', () => {
+    const clips = [2, 1].map((at) => ({ name: `fox-${at}.mp4`, description: `Take ${at}: a \u202Efox` }));
+    const { components } = renderCard(cardOf(doneView()), { guild: null, phase: 'done', clips });
+    const items = [2, 1].map((at) => ({
+      media: { url: `attachment://fox-${at}.mp4` },
+      description: `Take ${at}: a fox`,
+    }));
+    expect(components).toMatchObject([{ components: expect.arrayContaining([{ type: 12, items }]) }]);
+    expect(JSON.stringify(components).match(/"type":12/gu)).toHaveLength(1);
   });
 
   it('has the prompt in bold, the settings as subtext, and a row’s button beside it', () => {
@@ -158,13 +163,33 @@ describe('a card', () => {
     const prompt = '*fox* '.repeat(1000);
     const parts = renderParts(layOut([...rows, { kind: 'text', line: [{ untrusted: prompt }] }], { buttons }), {
       guild: '7',
-      clip: { name: 'a.mp4', description: 'a' },
+      clips: [{ name: 'a.mp4', description: 'a' }],
     });
     for (const { components } of parts) componentsV2.parse(components);
     const said = JSON.stringify(parts);
     expect(said.match(/details:\d+/g)).toHaveLength(14);
     expect(said.match(/fox/g)).toHaveLength(1000);
     expect(said.match(/"custom_id":"b:/g)).toHaveLength(5);
+  });
+
+  it.each(['takes', 'comparison'] as const)('stays within them with all clips of a set: %s', (kind) => {
+    const place = { id: 'task-1' as TaskId, kind, of: kind === 'takes' ? 4 : 8 };
+    const all = Array.from({ length: place.of }, (_, index) => index + 1);
+    const handover = { kind: 'kept', bytes: 40_000_000, limitBytes: 10_000_000 } as const;
+    const members = all.map((at) => {
+      const own = { task: `task-${at}` as TaskId, set: { ...place, at }, handover };
+      const blind = kind === 'takes' ? {} : { blind: { set: place.id, at } };
+      return { view: doneView({ ...own, ...blind, prompt: '*fox* '.repeat(1_000) }), message: null };
+    });
+    const facts = { ended: 8, voters: 0, revealsAtMs: 1, tally: [], clips: all, settings: { seconds: 6 } };
+    const comparison = kind === 'takes' ? {} : { comparison: { ...facts, stage: 'voting' } as const };
+    const view = setView(place, members, { ...comparison, buttons: ['retry', 'cancel', 'details'] });
+    const clips = all.map((at) => ({ name: `red-fox-7f3a-${at}.mp4`, description: 'x'.repeat(1_024) }));
+    const { components } = renderCard(cardOf(view), { guild: '7', clips });
+    componentsV2.parse(components);
+    const said = JSON.stringify(components);
+    for (const at of all) expect(said).toContain(`attachment://red-fox-7f3a-${at}.mp4`);
+    expect(said).toContain(kind === 'takes' ? 'Take 4' : 'Vote for 8');
   });
 
   it('links the message it repeats unless it is a reply to it', () => {

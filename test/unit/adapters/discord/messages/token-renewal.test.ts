@@ -153,6 +153,18 @@ describe('while the message is being edited', () => {
   });
 });
 
+it('adds no button to a message whose stored content has expired: that would replace all of it', async () => {
+  await house.platform.edit(message, origin, doneView(), 'final');
+  await house.platform.expire(message, { kind: 'removed', reason: 'expired' });
+  house.bot.reply = privately('The details.');
+  await house.discord.answered(house.discord.people.press(message.message, 'details:task-1'));
+  await expect.poll(() => house.reached, { interval: 1, timeout: 300_000 }).toEqual([TASK]);
+  clock.advance(14 * MINUTE_MS);
+  await settle();
+  await isUnlocked();
+  expect(plainOf(shown())).toContain('2:14');
+});
+
 it('waits for a late press, without trying the dead token', async () => {
   clock.advance(14 * MINUTE_MS);
   await isAsking();
