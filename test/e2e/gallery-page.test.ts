@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { launchBrowser } from '../fakes/browser.ts';
 import { ffmpeg, realClip } from '../fakes/discord-program.ts';
@@ -292,6 +292,42 @@ test(
     expect(complaints).toEqual([]);
   },
 );
+
+test('a wall whose filter changes while it is read again goes on with the new one', TIMEOUT, async () => {
+  const page = await visit({ viewport: { width: 1100, height: 900 } });
+  answered(await dailies.interact('/video create a tall tree --seconds 4', { user: 'bob' }));
+  await page.click('text=Poster wall');
+  await page.waitForSelector('.wall .card:has-text("a tall tree")');
+  const isRead = (url: string, person: string | null) =>
+    /\/api\/clips\?/.test(url) && new URL(url).searchParams.get('person') === person;
+  const released = Promise.withResolvers<void>();
+  const held: Request[] = [];
+  let hasEnded = false;
+  page.on('requestfailed', (request) => {
+    hasEnded ||= held.includes(request);
+  });
+  await page.route(/\/api\/clips\?/, async (route) => {
+    if (isRead(route.request().url(), null)) {
+      held.push(route.request());
+      await released.promise;
+    }
+    await route.continue();
+  });
+  await page.waitForRequest((request) => isRead(request.url(), null));
+  await page.click('.wall .card:has-text("a hare")');
+  await page.click('.lightbox .facts button:has-text("ada")');
+  await page.waitForSelector('.grid .card');
+  await page.click('text=Poster wall');
+  answered(await dailies.interact('/video create a small tree --seconds 4', { user: 'ada' }));
+  await page.waitForSelector('.wall .card:has-text("a small tree")');
+  expect(hasEnded).toBe(false);
+  const answer = page.waitForResponse((response) => isRead(response.url(), null));
+  released.resolve();
+  await (await answer).finished();
+  await page.waitForResponse((response) => isRead(response.url(), 'ada'));
+  await expect.poll(() => page.locator('.wall .card:has-text("a tall tree")').count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
 
 test('a clip is downloaded whole, and only in the session of its person', TIMEOUT, async () => {
   const page = await visit();

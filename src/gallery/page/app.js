@@ -182,21 +182,23 @@ function useClips(filters) {
   };
   useEffect(() => void load(EMPTY, null), [JSON.stringify(filters)]);
   const more = () => load(list, list.next);
+  /** Turn of the list that is being read again; 0 for none. */
+  const refreshing = useRef(0);
   /** Reads again what is shown: with what is new, and without what may not be seen any more. */
-  const isRefreshing = useRef(false);
   const refresh = async () => {
     const turn = latest.current;
     // The clips of a set are in the order of its board.
-    if (filters.set !== '' || isRefreshing.current) return;
-    isRefreshing.current = true;
+    if (filters.set !== '' || refreshing.current === turn) return;
+    refreshing.current = turn;
     const clips = [];
     let page = { next: '' };
     do {
       page = await read(`clips?${queryOf({ ...filters, cursor: page.next })}`).catch(() => null);
+      if (turn !== latest.current) return;
       clips.push(...(page?.clips ?? []));
     } while (page !== null && page.next !== null && clips.length < list.clips.length);
-    isRefreshing.current = false;
-    if (page !== null && turn === latest.current) setList((now) => ({ ...now, ...page, clips }));
+    refreshing.current = 0;
+    if (page !== null) setList((now) => ({ ...now, ...page, clips }));
   };
   const forget = (gone) => setList((now) => ({ ...now, clips: now.clips.filter(({ id }) => id !== gone) }));
   return [list, more, forget, refresh];
