@@ -1,58 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { launchBrowser } from '../fakes/browser.ts';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { FFMPEG, makeShot } from '../fakes/shots.ts';
-import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
+import type { FakeVideoService } from '../fakes/video-service.ts';
 import { withoutFocusRing, wrongWith } from './accessibility.ts';
-import { administer, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { administer } from './dailies.ts';
+import { BOX, test as base } from './pages.ts';
 
 // The pages in their main states: axe finds nothing, nothing is beside the window, and every control shows its focus.
 
 const TIMEOUT = { timeout: 900_000 };
-const BOX = '.composer textarea';
 
-let browser: Browser;
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let dailies: RunningDailies;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  dir = await makeDir();
-  upstream = await startVideoService({ clip: await readFile(await makeShot(join(dir.path, 'shot.mp4'))) });
-  dailies = await startDailies({ dir: dir.path, upstream, env: { FFMPEG_PATH: FFMPEG } });
-});
-
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-  await dailies.kill();
-  await upstream.close();
-  await dir.remove();
-});
-
-async function open(user = 'ada', channel = 'general'): Promise<Page> {
-  const page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
-  await page.addInitScript((name) => sessionStorage.setItem('dailies.user', name), user);
-  await page.goto(`${dailies.url}/#${channel}`);
-  await page.waitForSelector('.welcome, article');
-  return page;
-}
-
-/** Opens the gallery by the link of the chat page. */
-async function visit(user = 'ada'): Promise<Page> {
-  const page = await open(user);
-  await page.click('.sidebar-end >> text=Gallery');
-  await page.waitForURL('**/gallery');
-  await page.waitForSelector('.card');
-  return page;
-}
+const test = base
+  .extend('viewport', { scope: 'file' }, { width: 1440, height: 900 })
+  .extend('service', async ({ dir }) => ({ clip: await readFile(await makeShot(join(dir, 'shot.mp4'))) }))
+  .extend('env', { FFMPEG_PATH: FFMPEG });
 
 async function say(page: Page, text: string, shown: string): Promise<void> {
   await page.fill(BOX, text);
@@ -83,10 +46,10 @@ function createStates(page: Page) {
   return { wrong, check, tab };
 }
 
-test('the chat page is accessible in its main states', TIMEOUT, async () => {
+test('the chat page is accessible in its main states', TIMEOUT, async ({ upstream, open }) => {
   let isHeld = true;
   hold(upstream, () => isHeld);
-  const page = await open('ada', 'empty');
+  const page = await open({ channel: 'empty' });
   const { wrong, check, tab } = createStates(page);
   await check('empty');
   await tab('empty');
@@ -120,9 +83,9 @@ test('the chat page is accessible in its main states', TIMEOUT, async () => {
   expect(wrong).toEqual([]);
 });
 
-test('boards, lists and settings of the chat page are accessible', TIMEOUT, async () => {
+test('boards, lists and settings of the chat page are accessible', TIMEOUT, async ({ dailies, open }) => {
   await administer(dailies, '/video review on --own off');
-  const page = await open('ada');
+  const page = await open();
   const { wrong, check } = createStates(page);
   await say(page, '/video storyboard', 'dialog.form[open]');
   await page.fill('dialog [name=shots]', 'a fox wakes up --seconds 4\nit runs --seconds 4\nit sleeps --seconds 4');
@@ -152,7 +115,7 @@ test('boards, lists and settings of the chat page are accessible', TIMEOUT, asyn
   expect(wrong).toEqual([]);
 });
 
-test('the gallery is accessible in its main states', TIMEOUT, async () => {
+test('the gallery is accessible in its main states', TIMEOUT, async ({ dailies, open }) => {
   await administer(dailies, '/video review on --own off');
   const chat = await open();
   await say(chat, '/video create a red fox --seconds 4', 'text=your clip “a red fox” is ready.');
@@ -163,7 +126,10 @@ test('the gallery is accessible in its main states', TIMEOUT, async () => {
   // The message may come before the answer, which closes the dialog.
   await chat.locator('dialog[open]').waitFor({ state: 'hidden' });
   await say(chat, '/video create a grey wolf --seconds 4 --takes 2', 'text=your 2 takes of “a grey wolf” are ready.');
-  const page = await visit();
+  const page = await open();
+  await page.click('.sidebar-end >> text=Gallery');
+  await page.waitForURL('**/gallery');
+  await page.waitForSelector('.card');
   const { wrong, check, tab } = createStates(page);
   await check('grid');
   await tab('grid');
@@ -203,34 +169,38 @@ test('the gallery is accessible in its main states', TIMEOUT, async () => {
   expect(wrong).toEqual([]);
 });
 
-test('progress is read as one, and what a screen reader is told is the order and its end', TIMEOUT, async () => {
-  let isHeld = true;
-  hold(upstream, () => isHeld);
-  const page = await open();
-  await page.evaluate(() => {
-    const region = document.querySelector('[role=status].sr');
-    const told: string[] = [];
-    Object.assign(window, { told });
-    if (region !== null)
-      new MutationObserver(() => {
-        const words = region.textContent ?? '';
-        if (words !== (told.at(-1) ?? '')) told.push(words);
-      }).observe(region, { childList: true, characterData: true, subtree: true });
-  });
-  await say(page, '/video create a red fox --seconds 4', '[role=progressbar][aria-valuetext="Rendering, 33 %"]');
-  expect(await page.getAttribute('[role=progressbar]', 'aria-valuenow')).toBe('33');
-  expect(await page.textContent('.waiting')).toBe('Rendering');
-  isHeld = false;
-  await page.waitForSelector('text=your clip “a red fox” is ready.');
-  // @ts-expect-error defined above
-  const told = (await page.evaluate(() => window.told)) as readonly string[];
-  // The end of the clip and its notice may come in one rendering.
-  expect(told.at(0)).toMatch(/^a red fox/);
-  expect(told.at(-1)).toBe('ada your clip “a red fox” is ready.');
-  expect(told.slice(1, -1).filter((words) => !words.includes('Done in'))).toEqual([]);
-});
+test(
+  'progress is read as one, and what a screen reader is told is the order and its end',
+  TIMEOUT,
+  async ({ upstream, open }) => {
+    let isHeld = true;
+    hold(upstream, () => isHeld);
+    const page = await open();
+    await page.evaluate(() => {
+      const region = document.querySelector('[role=status].sr');
+      const told: string[] = [];
+      Object.assign(window, { told });
+      if (region !== null)
+        new MutationObserver(() => {
+          const words = region.textContent ?? '';
+          if (words !== (told.at(-1) ?? '')) told.push(words);
+        }).observe(region, { childList: true, characterData: true, subtree: true });
+    });
+    await say(page, '/video create a red fox --seconds 4', '[role=progressbar][aria-valuetext="Rendering, 33 %"]');
+    expect(await page.getAttribute('[role=progressbar]', 'aria-valuenow')).toBe('33');
+    expect(await page.textContent('.waiting')).toBe('Rendering');
+    isHeld = false;
+    await page.waitForSelector('text=your clip “a red fox” is ready.');
+    // @ts-expect-error defined above
+    const told = (await page.evaluate(() => window.told)) as readonly string[];
+    // The end of the clip and its notice may come in one rendering.
+    expect(told.at(0)).toMatch(/^a red fox/);
+    expect(told.at(-1)).toBe('ada your clip “a red fox” is ready.');
+    expect(told.slice(1, -1).filter((words) => !words.includes('Done in'))).toEqual([]);
+  },
+);
 
-test('nothing moves for a reader who asks for that', TIMEOUT, async () => {
+test('nothing moves for a reader who asks for that', TIMEOUT, async ({ upstream, open }) => {
   hold(upstream, () => true);
   const page = await open();
   await page.emulateMedia({ reducedMotion: 'reduce' });

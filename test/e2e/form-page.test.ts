@@ -1,8 +1,7 @@
-import axe from 'axe-core';
 import { expect } from 'vitest';
-import { launchBrowser } from '#test/fakes/browser.ts';
+import { violations } from './accessibility.ts';
 import { administer } from './dailies.ts';
-import { test } from './fixtures.ts';
+import { BOX, test } from './pages.ts';
 
 // The order form of the chat page in a browser: number of takes, style, and the names of the library.
 
@@ -11,17 +10,13 @@ const MUG = 'https://93.184.215.14/mug.png';
 
 test('the form orders takes in a style at the price that it shows, and options complete names of the library', {
   timeout: 600_000,
-}, async ({ upstream, start, onTestFinished }) => {
-  const browser = await launchBrowser();
-  onTestFinished(() => browser.close());
-  const dailies = await start();
+}, async ({ upstream, dailies, open }) => {
   await administer(dailies, '/video style house --before "shot on film,"');
   await administer(dailies, '/video style noir --before "black and white,"');
   await administer(dailies, `/video library add @mug --image ${MUG}`);
-  const page = await (await browser.newContext({ viewport: { width: 360, height: 900 } })).newPage();
-  await page.goto(dailies.url);
-  await page.fill('.composer textarea', '/video');
-  await page.press('.composer textarea', 'Enter');
+  const page = await open({ viewport: { width: 360, height: 900 } });
+  await page.fill(BOX, '/video');
+  await page.press(BOX, 'Enter');
   const form = page.locator('dialog.form[open]');
   await form.waitFor();
   const labels = async (name: string) => form.locator(`[name=${name}] option`).allTextContents();
@@ -34,12 +29,7 @@ test('the form orders takes in a style at the price that it shows, and options c
   await form.locator('[name=style]').selectOption('noir');
   await form.locator('[name=image]').fill('@mug');
   await expect.poll(() => submit.textContent(), WITHIN).toContain('$0.60');
-  await page.evaluate(axe.source);
-  const violations = await page.evaluate(async () => {
-    // @ts-expect-error defined by the script above
-    return (await window.axe.run(document, { resultTypes: ['violations'] })).violations.map(({ id }) => id);
-  });
-  expect(violations).toEqual([]);
+  expect(await violations(page)).toEqual([]);
   await submit.click();
   // Its answer may come after the message, and until then nothing can be typed below it.
   await form.waitFor({ state: 'hidden' });
@@ -48,9 +38,9 @@ test('the form orders takes in a style at the price that it shows, and options c
     upstream.requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body) as object);
   const take = { prompt: 'black and white, a red fox', image_urls: [MUG] };
   await expect.poll(sent, WITHIN).toMatchObject([take, take, take]);
-  await page.fill('.composer textarea', '');
-  await page.locator('.composer textarea').pressSequentially('/video create a hen --image @m');
+  await page.fill(BOX, '');
+  await page.locator(BOX).pressSequentially('/video create a hen --image @m');
   await page.locator('#offers >> text=@mug').click();
-  expect(await page.inputValue('.composer textarea')).toBe('/video create a hen --image @mug ');
+  expect(await page.inputValue(BOX)).toBe('/video create a hen --image @mug ');
   expect(upstream.creates).toBe(3);
 });

@@ -1,46 +1,16 @@
-import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { launchBrowser } from '../fakes/browser.ts';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { realClip } from '../fakes/discord-program.ts';
-import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { administer, answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import { overflow, violations } from './accessibility.ts';
+import { administer, answered } from './dailies.ts';
+import { BOX, test as base } from './pages.ts';
 
 // Budgets, approvals and reports on the chat page, in a browser.
 
 const TIMEOUT = { timeout: 600_000 };
-const BOX = '.composer textarea';
+const WINDOW = { colorScheme: 'dark', viewport: { width: 1100, height: 900 } } as const;
 
-let browser: Browser;
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let dailies: RunningDailies;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  dir = await makeDir();
-  upstream = await startVideoService({ clip: await realClip(dir.path, 0) });
-  dailies = await startDailies({ dir: dir.path, upstream });
-});
-
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-  await dailies.kill();
-  await upstream.close();
-  await dir.remove();
-});
-
-async function visit(options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await (await browser.newContext(options)).newPage();
-  await page.goto(dailies.url);
-  await page.waitForSelector('.welcome, article');
-  return page;
-}
+const test = base.extend('service', async ({ dir }) => ({ clip: await realClip(dir, 0) }));
 
 /** Presses the last visible button whose label begins so. */
 async function press(page: Page, label: string): Promise<void> {
@@ -65,20 +35,8 @@ async function be(page: Page, name: string): Promise<void> {
   await page.click(`.user-option:has-text("${name}")`);
 }
 
-/** Returns the axe violations of at least serious impact. */
-async function serious(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(async () => {
-    // @ts-expect-error defined by the script above
-    const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
-    return violations
-      .filter(({ impact }: { impact: string }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }: { id: string; nodes: { html: string }[] }) => `${id}: ${nodes[0]?.html}`);
-  });
-}
-
-test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, async () => {
-  const page = await visit({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } });
+test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, async ({ open }) => {
+  const page = await open(WINDOW);
   await page.click('.try-budget');
   await expect.poll(() => page.inputValue(BOX)).toBe('/video budget team 0.50 USD');
   expect(await page.textContent('.user-name')).toBe('operator');
@@ -94,73 +52,71 @@ test('a visitor sets a budget, uses it up, and sees what is left', TIMEOUT, asyn
 
   await page.fill(BOX, '');
   await type(page, '/video usage', '$0.40 of $0.50');
-  expect(await serious(page)).toEqual([]);
+  expect(await violations(page)).toEqual([]);
 
   await page.setViewportSize({ width: 360, height: 780 });
   expect(await overflow(page)).toBeLessThanOrEqual(0);
-  expect(await serious(page)).toEqual([]);
+  expect(await violations(page)).toEqual([]);
 });
 
-test('an order over the budget is asked for, approved by someone else, and arrives', TIMEOUT, async () => {
-  await administer(dailies, '/video budget team 0.50 USD');
-  answered(await dailies.interact('/video create a red fox --seconds 8', { user: 'ada' }));
-  const page = await visit({ colorScheme: 'dark', viewport: { width: 1100, height: 900 } });
-  await be(page, 'ada');
-  await page.fill(BOX, '/video create an owl at night --seconds 6');
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('article >> text=this clip costs $0.30');
-  await expect.poll(() => page.inputValue(BOX)).toBe('/video create an owl at night --seconds 6');
-  await press(page, 'Ask for approval · $0.30');
-  // The refusal says what became of it, and the command is gone from the box.
-  await page.waitForSelector('article.private >> text=Sent for approval: 1 clip · $0.30. See it');
-  await expect.poll(() => page.locator('button:has-text("Ask for approval · $0.30")').count()).toBe(0);
-  await expect.poll(() => page.inputValue(BOX)).toBe('');
-  await expect.poll(() => page.locator('.composer .wrong').count()).toBe(0);
-  const clip = page.locator('article.of-task:has-text("an owl at night")');
-  await clip.locator('text=Waiting for approval by an administrator: $0.30 would exceed the budget.').waitFor();
+test(
+  'an order over the budget is asked for, approved by someone else, and arrives',
+  TIMEOUT,
+  async ({ dailies, open }) => {
+    await administer(dailies, '/video budget team 0.50 USD');
+    answered(await dailies.interact('/video create a red fox --seconds 8', { user: 'ada' }));
+    const page = await open(WINDOW);
+    await be(page, 'ada');
+    await page.fill(BOX, '/video create an owl at night --seconds 6');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('article >> text=this clip costs $0.30');
+    await expect.poll(() => page.inputValue(BOX)).toBe('/video create an owl at night --seconds 6');
+    await press(page, 'Ask for approval · $0.30');
+    // The refusal says what became of it, and the command is gone from the box.
+    await page.waitForSelector('article.private >> text=Sent for approval: 1 clip · $0.30. See it');
+    await expect.poll(() => page.locator('button:has-text("Ask for approval · $0.30")').count()).toBe(0);
+    await expect.poll(() => page.inputValue(BOX)).toBe('');
+    await expect.poll(() => page.locator('.composer .wrong').count()).toBe(0);
+    const clip = page.locator('article.of-task:has-text("an owl at night")');
+    await clip.locator('text=Waiting for approval by an administrator: $0.30 would exceed the budget.').waitFor();
 
-  await press(page, 'Approve · $0.30');
-  await page.waitForSelector('article >> text=You requested this, so someone else has to approve it.');
+    await press(page, 'Approve · $0.30');
+    await page.waitForSelector('article >> text=You requested this, so someone else has to approve it.');
 
-  await be(page, 'operator');
-  await press(page, 'Approve · $0.30');
-  await page.waitForSelector('article >> text=You can grant $0.20 once. The budget itself stays at $0.50.');
-  expect(await serious(page)).toEqual([]);
-  await press(page, 'Approve · $0.30, $0.20 over budget');
-  await page.waitForSelector('article.private:not(:has(.button)) >> text=Approved for $0.30.');
-  await expect.poll(() => page.locator('text=You can grant $0.20 once.').count()).toBe(0);
-  await clip.locator('text=Approved by operator.').waitFor();
-  await clip.locator('video').waitFor({ timeout: 300_000 });
-
-  await page.setViewportSize({ width: 360, height: 780 });
-  expect(await overflow(page)).toBeLessThanOrEqual(0);
-  expect(await serious(page)).toEqual([]);
-});
-
-test('the report of a month arrives with its chart', TIMEOUT, async () => {
-  const own = await makeDir();
-  const october = await startDailies({ dir: own.path, upstream, env: startedAt('2026-10-31T12:00:00Z') });
-  answered(await october.interact('/video create a red fox --seconds 8'));
-  await october.stop();
-  const november = await startDailies({ dir: own.path, upstream, env: startedAt('2026-11-01T00:10:00Z') });
-  try {
-    const page = await (await browser.newContext({ colorScheme: 'dark' })).newPage();
-    await page.goto(november.url);
-    // Without a report channel it is for the administrators alone.
     await be(page, 'operator');
-    await page.waitForSelector('article:has-text("October") img.picture');
-    expect(await page.getAttribute('img.picture', 'alt')).toContain('$0.40 Swift 1');
-    expect(await coloursOf(page, 'img.picture')).toBeGreaterThan(3);
+    await press(page, 'Approve · $0.30');
+    await page.waitForSelector('article >> text=You can grant $0.20 once. The budget itself stays at $0.50.');
+    expect(await violations(page)).toEqual([]);
+    await press(page, 'Approve · $0.30, $0.20 over budget');
+    await page.waitForSelector('article.private:not(:has(.button)) >> text=Approved for $0.30.');
+    await expect.poll(() => page.locator('text=You can grant $0.20 once.').count()).toBe(0);
+    await clip.locator('text=Approved by operator.').waitFor();
+    await clip.locator('video').waitFor({ timeout: 300_000 });
 
-    expect(await serious(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 780 });
     expect(await overflow(page)).toBeLessThanOrEqual(0);
-    expect(await serious(page)).toEqual([]);
-  } finally {
-    await november.kill();
-    await own.remove();
-  }
+    expect(await violations(page)).toEqual([]);
+  },
+);
+
+test('the report of a month arrives with its chart', TIMEOUT, async ({ start, newPage }) => {
+  const october = await start(startedAt('2026-10-31T12:00:00Z'));
+  answered(await october.interact('/video create a red fox --seconds 8'));
+  await october.stop();
+  const november = await start(startedAt('2026-11-01T00:10:00Z'));
+  const page = await newPage({ colorScheme: 'dark' });
+  await page.goto(november.url);
+  // Without a report channel it is for the administrators alone.
+  await be(page, 'operator');
+  await page.waitForSelector('article:has-text("October") img.picture');
+  expect(await page.getAttribute('img.picture', 'alt')).toContain('$0.40 Swift 1');
+  expect(await coloursOf(page, 'img.picture')).toBeGreaterThan(3);
+
+  expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: 360, height: 780 });
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  expect(await violations(page)).toEqual([]);
 });
 
 /** Returns the environment of a program whose clock starts at a time. */
@@ -183,9 +139,4 @@ function coloursOf(page: Page, selector: string): Promise<number> {
     for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
     return [...counts.values()].filter((count) => count > pixels.length / 1000).length;
   });
-}
-
-/** Returns the width by which the page overflows the window, in pixels. */
-function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 }

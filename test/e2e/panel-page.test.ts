@@ -1,41 +1,27 @@
-import axe from 'axe-core';
 import { expect } from 'vitest';
-import { launchBrowser } from '#test/fakes/browser.ts';
+import { violations } from './accessibility.ts';
 import { administer } from './dailies.ts';
-import { test } from './fixtures.ts';
+import { BOX, test } from './pages.ts';
 
 // The panels of the chat page in a browser: switches, boxes, names with completion.
 
 const WITHIN = { timeout: 300_000 };
 
 test('the panels of settings and policy save what was touched, with the keyboard, too', { timeout: 600_000 }, async ({
-  start,
-  onTestFinished,
+  dailies,
+  open,
 }) => {
-  const browser = await launchBrowser();
-  onTestFinished(() => browser.close());
-  const dailies = await start();
   await administer(dailies, '/video settings --report_channel #clips --time_zone Europe/Berlin');
-  const page = await (await browser.newContext({ viewport: { width: 360, height: 900 } })).newPage();
-  await page.addInitScript(() => localStorage.setItem('dailies.user', 'operator'));
-  await page.goto(dailies.url);
+  const page = await open({ user: 'operator', viewport: { width: 360, height: 900 } });
   const form = page.locator('dialog.form[open]');
-  const open = async (command: string, label: string) => {
+  const openForm = async (command: string, label: string) => {
     const buttons = page.locator(`article >> text=${label}`);
     const before = await buttons.count();
-    await page.fill('.composer textarea', command);
-    await page.press('.composer textarea', 'Enter');
+    await page.fill(BOX, command);
+    await page.press(BOX, 'Enter');
     await expect.poll(() => buttons.count(), WITHIN).toBe(before + 1);
     await buttons.last().click();
     await form.waitFor();
-  };
-  const accessible = async () => {
-    await page.evaluate(axe.source);
-    const violations = await page.evaluate(async () => {
-      // @ts-expect-error defined by the script above
-      return (await window.axe.run(document, { resultTypes: ['violations'] })).violations.map(({ id }) => id);
-    });
-    expect(violations).toEqual([]);
   };
   const save = async () => {
     await form.locator('button[type=submit]').press('Enter');
@@ -43,12 +29,12 @@ test('the panels of settings and policy save what was touched, with the keyboard
   };
 
   await page.locator('article >> text=Months and reports…').waitFor();
-  await open('/video settings', 'Months and reports…');
+  await openForm('/video settings', 'Months and reports…');
   expect(await form.getByLabel('Report channel').inputValue()).toBe('clips');
   expect(await form.getByLabel('Time zone').inputValue()).toBe('Europe/Berlin');
   const alerts = form.getByRole('switch', { name: 'Alerts' });
   expect(await alerts.isChecked()).toBe(true);
-  await accessible();
+  expect(await violations(page)).toEqual([]);
   await alerts.press(' ');
   await form.getByLabel('Report channel').fill('general');
   await save();
@@ -59,10 +45,10 @@ test('the panels of settings and policy save what was touched, with the keyboard
   expect(card).toMatch(/Report channel.*general/su);
   expect(card).toMatch(/Alerts.*off/su);
 
-  await open('/video policy', 'Models and lengths…');
+  await openForm('/video policy', 'Models and lengths…');
   await form.getByRole('checkbox', { name: 'Swift 1' }).check();
   await form.getByLabel('Length').fill('much');
-  await accessible();
+  expect(await violations(page)).toEqual([]);
   await form.locator('button[type=submit]').click();
   await expect.poll(() => form.textContent(), WITHIN).toContain('seconds: “much” isn’t a length.');
   await form.getByLabel('Length').fill('6');
@@ -71,7 +57,7 @@ test('the panels of settings and policy save what was touched, with the keyboard
     .poll(() => page.locator('article', { hasText: 'Allowed' }).last().textContent(), WITHIN)
     .toContain('Swift 1');
 
-  await open('/video approvers', 'Approvers…');
+  await openForm('/video approvers', 'Approvers…');
   await form.getByLabel('Who approves').fill('ada, sam');
   await save();
   const approvers = page.locator('article', { hasText: 'Approvers' }).last();

@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { launchBrowser } from '../fakes/browser.ts';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { makeShot, play } from '../fakes/shots.ts';
-import { type FakeVideoService, startVideoService } from '../fakes/video-service.ts';
-import { answered, makeDir, type RunningDailies, startDailies } from './dailies.ts';
+import type { FakeVideoService } from '../fakes/video-service.ts';
+import { overflow, violations } from './accessibility.ts';
+import { answered, type RunningDailies } from './dailies.ts';
+import { BOX, test as base } from './pages.ts';
 
 // A storyboard in a browser, from its form to the joined cut, and a comparison from its order to its reveal: each
 // test has a program of its own.
@@ -15,29 +15,9 @@ const SHOTS = 4;
 /** Of one shot, as `makeShot` makes it by default. */
 const SECONDS = 25 / 24;
 
-let browser: Browser;
-let upstream: FakeVideoService;
-let dir: Awaited<ReturnType<typeof makeDir>>;
-let dailies: RunningDailies;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-
-afterAll(() => browser.close());
-
-beforeEach(async () => {
-  dir = await makeDir();
-  upstream = await startVideoService({ clip: await readFile(await makeShot(join(dir.path, 'shot.mp4'))) });
-  dailies = await startDailies({ dir: dir.path, upstream });
-});
-
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close();
-  await dailies.kill();
-  await upstream.close();
-  await dir.remove();
-});
+const test = base.extend('service', async ({ dir }) => ({
+  clip: await readFile(await makeShot(join(dir, 'shot.mp4'))),
+}));
 
 /** Fails the first task of a prompt. */
 function failOnce({ handlers }: FakeVideoService, prompt: string): void {
@@ -53,23 +33,15 @@ function failOnce({ handlers }: FakeVideoService, prompt: string): void {
   };
 }
 
-async function open(user = ''): Promise<Page> {
-  const page = await (await browser.newContext({ viewport: { width: 1000, height: 900 } })).newPage();
-  if (user !== '') await page.addInitScript((name) => sessionStorage.setItem('dailies.user', name), user);
-  await page.goto(dailies.url);
-  await page.waitForSelector('.composer textarea');
-  return page;
-}
-
-async function board() {
+async function boardOf(dailies: RunningDailies) {
   const found = (await dailies.messages()).find(({ text }) => text.includes('Storyboard:'));
   return { text: found?.text ?? '', labels: found?.buttons.map(({ label }) => label) ?? [] };
 }
 
-test('a form is filled from a text file in UTF-16, and refuses one that is no text', async () => {
+test('a form is filled from a text file in UTF-16, and refuses one that is no text', async ({ open }) => {
   const page = await open();
-  await page.fill('.composer textarea', '/video storyboard');
-  await page.press('.composer textarea', 'Enter');
+  await page.fill(BOX, '/video storyboard');
+  await page.press(BOX, 'Enter');
   const form = page.locator('dialog.form[open]');
   const shots = form.locator('[name=shots]');
   const text = { name: 'board.txt', mimeType: 'text/plain' };
@@ -87,11 +59,12 @@ test('a form is filled from a text file in UTF-16, and refuses one that is no te
 
 test('four shots from a form, one fails and is retried, all are reordered, joined and shown in the gallery', {
   timeout: 600_000,
-}, async () => {
+}, async ({ upstream, dailies, dir, open, newPage }) => {
+  const board = () => boardOf(dailies);
   failOnce(upstream, 'it sleeps');
   const page = await open();
-  await page.fill('.composer textarea', '/video storyboard');
-  await page.press('.composer textarea', 'Enter');
+  await page.fill(BOX, '/video storyboard');
+  await page.press(BOX, 'Enter');
   const form = page.locator('dialog.form[open]');
   const text = { name: 'board.txt', mimeType: 'text/plain' };
   const lines = ['a fox wakes up', 'it runs --seconds 4', '', 'it sleeps', 'it dreams'];
@@ -126,7 +99,7 @@ test('four shots from a form, one fails and is retried, all are reordered, joine
   const message = await cut();
   expect(message?.text).toMatch(/1\. it dreams[\s\S]*2\. a fox wakes up[\s\S]*3\. it runs[\s\S]*4\. it sleeps/u);
   const file = await fetch(new URL(message?.attachments[0]?.url ?? '', dailies.url));
-  const path = join(dir.path, 'cut.mp4');
+  const path = join(dir, 'cut.mp4');
   await writeFile(path, Buffer.from(await file.arrayBuffer()));
   const played = await play(path);
   expect(played).toMatchObject({ width: 160, height: 90, frames: SHOTS * 25 });
@@ -135,14 +108,13 @@ test('four shots from a form, one fails and is retried, all are reordered, joine
   for (const [at, beep] of played.beeps.entries())
     expect(Math.abs(beep - (played.flashes[at] ?? 0))).toBeLessThan(0.04);
   expect(upstream.creates).toBe(SHOTS + 1);
-  await showsInGallery();
+  const viewport = { width: 360, height: 780 };
+  await showsInGallery(await newPage({ colorScheme: 'dark', viewport }), dailies);
 });
 
 /** Finds the clips of the board together, with its order and its cut, which is played and downloaded. */
-async function showsInGallery(): Promise<void> {
+async function showsInGallery(page: Page, dailies: RunningDailies): Promise<void> {
   const answer = await dailies.message(answered(await dailies.interact('/video gallery', { user: 'ada' })));
-  const viewport = { width: 360, height: 780 };
-  const page = await (await browser.newContext({ colorScheme: 'dark', viewport })).newPage();
   await page.goto(/http:\S+key=[\w-]{43}/u.exec(answer.text)?.[0] ?? '');
   await page.click('button:has-text("Open the gallery as ada")');
   // The retry of shot 3 is a take of it.
@@ -173,21 +145,18 @@ async function showsInGallery(): Promise<void> {
   expect(Math.abs(length - SHOTS * SECONDS)).toBeLessThan(1 / 24);
   const [download] = await Promise.all([page.waitForEvent('download'), cut.locator('a').click()]);
   expect([await download.failure(), download.suggestedFilename()]).toEqual([null, expect.stringMatching(/\.mp4$/u)]);
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
-  await page.evaluate(axe.source);
-  // @ts-expect-error defined by the script above
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  expect(violations).toEqual([]);
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  expect(await violations(page)).toEqual([]);
   await page.click('text=Clear filters');
   await page.waitForSelector('.set', { state: 'detached' });
 }
 
 test('three people vote in a comparison, one changes their mind, and the models are named to all', {
   timeout: 600_000,
-}, async () => {
-  const [ana, ben, cleo] = [await open('ana'), await open('ben'), await open('cleo')];
-  await ana.fill('.composer textarea', '/video compare a red kite --models swift-1,reel-2');
-  await ana.press('.composer textarea', 'Enter');
+}, async ({ open }) => {
+  const [ana, ben, cleo] = [await open({ user: 'ana' }), await open({ user: 'ben' }), await open({ user: 'cleo' })];
+  await ana.fill(BOX, '/video compare a red kite --models swift-1,reel-2');
+  await ana.press(BOX, 'Enter');
   const voters = [
     [ana, 'A'],
     [ben, 'A'],
