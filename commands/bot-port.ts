@@ -121,6 +121,8 @@ export interface Caller {
   readonly acknowledged?: (isRepeated?: () => Promise<boolean>) => Promise<boolean>;
   /** Prices that the form or button showed. Absent: neither. */
   readonly shown?: ShownPrices;
+  /** How the options of a command were given, as the audit log says: by it, or by the form of a panel. Default: by it. */
+  readonly surface?: 'command' | 'form';
 }
 
 export interface FieldChoice {

@@ -37,10 +37,11 @@ export async function openPanel(ports: BotPorts, caller: Caller, place: PanelPla
  */
 export async function submitPanel(
   ports: BotPorts,
-  caller: Caller,
+  by: Caller,
   place: PanelPlace,
   values: Readonly<Record<string, string>>,
 ): Promise<Reply> {
+  const caller: Caller = { ...by, surface: 'form' };
   const found = await panelAt(ports, caller, place);
   if ('refusal' in found) return found.refusal;
   const { subcommand, group, fields } = found;

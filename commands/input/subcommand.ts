@@ -140,8 +140,8 @@ export function teamOf({ platform, team }: Caller): { readonly platform: string;
 }
 
 /** Returns the caller as the author of a change by a command. */
-export function byCommand({ user }: Caller): Actor & { readonly person: Person } {
-  return { person: user, surface: 'command' };
+export function byCommand({ user, surface = 'command' }: Caller): Actor & { readonly person: Person } {
+  return { person: user, surface };
 }
 
 /** Returns the scope of the team's tasks that the caller may see from the current channel. */
