@@ -9,7 +9,7 @@ import { parseForm } from '#commands/ui/form-ids.ts';
 import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
 import type { Catalog } from '#src/videos/index.ts';
-import { type InteractionKind, type Message, type MessageStore, maySee } from './message-store.ts';
+import { type InteractionKind, type Message, type MessageStore, maySee, wireCard } from './message-store.ts';
 import type { CachedResponse, ResponseCache } from './response-cache.ts';
 import {
   type commandsQuery,
@@ -24,6 +24,9 @@ import {
 
 /** User who administers the team and manages every channel: cancels, decides on and retries tasks of other users. */
 const MANAGER = 'operator';
+
+/** Commands whose cards the page Settings shows: the audit log, and those with panels, of the team and then of the user. */
+const ON_SETTINGS = ['audit', 'settings', 'budget', 'approvers', 'policy', 'style', 'review', 'notify', 'defaults'];
 
 /** Options of {@link InteractionHandler}. */
 interface InteractionHandlerOptions {
@@ -41,7 +44,7 @@ interface Interaction {
   readonly label?: string | undefined;
   /** Message with the button or form. Default: none. */
   readonly message?: Message | null;
-  /** True: the response replaces `message`, as for pagination. Default: false. */
+  /** True: the response replaces `message`, as for pagination; or, without one, what the page Settings shows. Default: false. */
   readonly inPlace?: boolean;
 }
 
@@ -74,39 +77,50 @@ export class InteractionHandler {
     return shorten(isSubcommand ? `${command} ${second}` : command, 40);
   }
 
-  press({ id, user, message, button }: z.output<typeof pressBody>): Promise<CachedResponse> {
-    return this.#onMessage(message, user, (found) => {
-      const caller = callerOf(id, user, found.channel);
-      const pressed = buttonsOf(found.card).find((offered) => offered.id === button);
+  press({ id, user, button, ...place }: z.output<typeof pressBody>): Promise<CachedResponse> {
+    return this.#at(place, user, (channel, message) => {
+      const caller = callerOf(id, user, channel);
+      const pressed = message === null ? undefined : buttonsOf(message.card).find((offered) => offered.id === button);
       // The button id comes from the client: one that is not in the message replaces nothing.
-      const inPlace = pressed !== undefined && isAnsweredInPlace(pressed.id);
-      const interaction: Interaction = { kind: 'press', caller, label: pressed?.label, message: found, inPlace };
+      const inPlace = message === null || (pressed !== undefined && isAnsweredInPlace(pressed.id));
+      const interaction: Interaction = { kind: 'press', caller, label: pressed?.label, message, inPlace };
       return this.#once(interaction, () => this.#options.bot.press(caller, button));
     });
   }
 
   react({ id, user, message, emoji }: z.output<typeof reactionBody>): Promise<CachedResponse> {
-    return this.#onMessage(message, user, (found) => {
-      const caller = callerOf(id, user, found.channel);
+    return this.#at({ message }, user, (channel, found) => {
+      const caller = callerOf(id, user, channel);
       return this.#once({ kind: 'reaction', caller, label: emoji, message: found }, async () => {
         await this.#options.messages.change(message, (current) => withReaction(current, user, emoji));
-        return this.#options.bot.react(caller, { channel: found.channel, message }, emoji);
+        return this.#options.bot.react(caller, { channel, message }, emoji);
       });
     });
   }
 
-  submit({ id, user, message, channel, form, price, values }: z.output<typeof formBody>): Promise<CachedResponse> {
+  submit({ id, user, form, price, values, ...place }: z.output<typeof formBody>): Promise<CachedResponse> {
     const shown = price === undefined ? {} : { shown: { price: parsePriceId(price) } };
-    const send = (target: string, original: Message | null): Promise<CachedResponse> => {
-      const caller = { ...callerOf(id, user, target), ...shown };
-      // The form of a panel changes its card, which is private.
-      const inPlace = original?.visibleTo === user && parseForm(form)?.form === 'panel';
-      return this.#once({ kind: 'form', caller, message: original, inPlace }, () =>
+    return this.#at(place, user, (channel, message) => {
+      const caller = { ...callerOf(id, user, channel), ...shown };
+      // The form of a panel changes its card, which is private; without a message, that on the page Settings.
+      const isOwn = message === null || message.visibleTo === user;
+      const inPlace = isOwn && parseForm(form)?.form === 'panel';
+      return this.#once({ kind: 'form', caller, message, inPlace }, () =>
         this.#options.bot.submit(caller, form, values),
       );
-    };
-    if (typeof message === 'string') return this.#onMessage(message, user, (found) => send(found.channel, found));
-    return send(channel ?? '', null);
+    });
+  }
+
+  /** Returns the cards of the page Settings; the refusal of a user who may not see the audit log. */
+  async settings({ user, channel = '' }: z.output<typeof commandsQuery>) {
+    const caller = callerOf('settings', user, channel);
+    const cards = [];
+    for (const name of ON_SETTINGS) {
+      const reply = await this.#options.bot.command(caller, name, {});
+      if (reply.kind === 'refused') return { error: reply.sentence };
+      if (reply.kind === 'private') cards.push({ name, card: wireCard(reply.card) });
+    }
+    return { cards };
   }
 
   commandsFor({ user, channel = '' }: z.output<typeof commandsQuery>): Promise<readonly Command[]> {
@@ -144,16 +158,18 @@ export class InteractionHandler {
     if (found?.visibleTo === user) await this.#options.messages.remove(message);
   }
 
-  async #onMessage(
-    id: string,
+  /** Acts on a message that the user may see, or without one in a channel. */
+  async #at(
+    { message: id, channel = '' }: Pick<z.output<typeof pressBody>, 'message' | 'channel'>,
     user: string,
-    act: (message: Message) => Promise<CachedResponse>,
+    act: (channel: string, message: Message | null) => Promise<CachedResponse>,
   ): Promise<CachedResponse> {
+    if (typeof id !== 'string') return act(channel, null);
     const message = await this.#options.messages.get(id);
     if (message === undefined || !maySee(message, user)) {
       return { status: 400, body: { error: 'message: there is no such message.' } };
     }
-    return act(message);
+    return act(message.channel, message);
   }
 
   #once(interaction: Interaction, ask: () => Promise<Reply | null>): Promise<CachedResponse> {
@@ -185,8 +201,12 @@ class PageResponder implements Responder {
 
   async show(card: Card, placement: Placement): Promise<void> {
     const { message = null } = this.#interaction;
-    if (placement !== 'in-place' || message === null) {
+    if (placement !== 'in-place') {
       this.response = accepted(await this.#post(card, placement !== 'public'));
+      return;
+    }
+    if (message === null) {
+      this.response = { status: 202, body: { message: null, card: wireCard(card) } };
       return;
     }
     const change = (current: Message): Message => ({ ...current, card, edits: current.edits + 1 });
@@ -201,9 +221,11 @@ class PageResponder implements Responder {
 
   async refuse({ sentence, buttons, problems = [] }: ReplyOf<'refused'>, error: DailiesError | null): Promise<void> {
     if (error !== null) return this.#fail(sentence, error);
+    const { kind, message = null, inPlace = false } = this.#interaction;
     // A refused form stays open and shows the refusal itself, but it cannot show the buttons of a saved order.
-    const isShownByForm = this.#interaction.kind === 'form' && buttons?.some(isOrderButton) !== true;
-    if (!isShownByForm) await this.#post(sentenceCard(sentence, buttons), true);
+    const isShownByForm = kind === 'form' && buttons?.some(isOrderButton) !== true;
+    const isOnSettings = inPlace && message === null;
+    if (!isShownByForm && !isOnSettings) await this.#post(sentenceCard(sentence, buttons), true);
     this.response = { status: 400, body: { error: sentence, ...(isShownByForm ? { problems } : {}) } };
   }
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { blocksOf, buttonsOf, type Card, type Line, linesOf, withPictures } from '#commands/ui/card.ts';
+import { blocksOf, buttonsOf, type Card, type Line, linesOf, type Picture, withPictures } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
 import type { Clock } from '#src/clock.ts';
 import { collection, type IndexEntry, type IndexWrite, type Store, type Versioned } from '#src/engine/index.ts';
@@ -323,13 +323,22 @@ export function showsPoster({ card }: Pick<Message, 'card'>, clip: string): bool
   return blocksOf(card).some((block) => block.kind === 'item' && block.picture?.clip === clip);
 }
 
+/**
+ * Returns a card as sent over HTTP: `blocks` are its layout, `lines` the same as plain lines.
+ * @param message the one that it is on, which has its pictures; default: none, and they are left out
+ */
+export function wireCard(card: Card, message: string | null = null) {
+  const pictureOf = ({ clip, alt }: Picture) => (message === null ? null : { url: posterPath(message, clip), alt });
+  return { lines: linesOf(card), ...withPictures(card, pictureOf) };
+}
+
 /** Returns the message as sent over HTTP: the fields of the public API, and more that the page needs. */
 export function toWire(message: Message) {
-  const lines = linesOf(message.card);
+  const card = wireCard(message.card, message.id);
+  const { lines } = card;
   return {
     ...message,
-    /** `blocks` are its layout, `lines` the same as plain lines. */
-    card: { lines, ...withPictures(message.card, ({ clip, alt }) => ({ url: posterPath(message.id, clip), alt })) },
+    card,
     replyTo: message.replyTo?.message ?? null,
     replyChannel: message.replyTo?.channel ?? null,
     text: plainText(lines),

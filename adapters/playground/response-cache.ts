@@ -3,6 +3,7 @@ import type { Clock } from '#src/clock.ts';
 import { collection, pagesOf, type Store, withLease } from '#src/engine/index.ts';
 import { overloaded } from '#src/errors.ts';
 import { SingleFlight } from '#src/single-flight.ts';
+import type { wireCard } from './message-store.ts';
 
 /** Default limit of responses in flight. */
 const MAX_IN_FLIGHT = 5_000;
@@ -11,8 +12,8 @@ const MAX_IN_FLIGHT = 5_000;
 export interface CachedResponse {
   /** A failure, 500 or 503, is not stored, so that the same request may be retried; nor is a form, which has a prompt. */
   readonly status: 202 | 400 | 500 | 503;
-  readonly body:
-    | { readonly message: string | null; readonly form?: Form }
+  readonly body: /** `card`: the answer to what the page Settings shows; not stored, since the page reads it again. */
+    | { readonly message: string | null; readonly form?: Form; readonly card?: ReturnType<typeof wireCard> }
     /** `error` is one sentence; `problems` are the errors of a form by field. */
     | { readonly error: string; readonly problems?: readonly FieldProblem[] };
 }
@@ -109,7 +110,8 @@ export class ResponseCache {
     const response = await handle();
     if (response.status >= 500 || 'form' in response.body) return response;
     const atMs = this.#clock.now();
-    const value: StoredResponse = { ...response, atMs, ...(response.status === 400 ? { by: user } : {}) };
+    const body = 'card' in response.body ? { message: null } : response.body;
+    const value: StoredResponse = { ...response, body, atMs, ...(response.status === 400 ? { by: user } : {}) };
     const record = { ...playgroundResponses.overwriting(key, value), expected: 'absent' } as const;
     const index = [{ index: ANSWERS_INDEX, member: key, score: atMs }];
     if (await this.#store.commit({ records: [record], index })) return response;

@@ -99,6 +99,13 @@ function addReads(
     ]);
     return { commands, models: wireModels(models), isEmbeddedService };
   });
+  http.get('/playground/settings', async (request, reply) => {
+    const found = await handler.settings(commandsQuery.parse(request.query));
+    return reply
+      .code('error' in found ? 403 : 200)
+      .header('cache-control', 'no-store')
+      .send(found);
+  });
   http.get('/playground/suggestions', async (request) => handler.suggest(suggestionsQuery.parse(request.query)));
   http.get('/playground/events', (request, reply) =>
     streams.send(request, reply, eventsQuery.parse(request.query).user),

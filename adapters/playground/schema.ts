@@ -31,22 +31,31 @@ const channel = z.preprocess((given) => (typeof given === 'string' ? given.trim(
 /** `POST /playground/interactions`. The text may be empty: the refusal then shows an example command. */
 export const interactionBody = z.object({ id: interactionId, user, channel, text: anyText(20_000) });
 
+/** Message with the button or form of an interaction; a channel, where it is on the page Settings or a command opened the form. */
+const place = { message: messageId.nullish(), channel: channel.optional() };
+const NO_CHANNEL = { path: ['channel'], error: 'is missing' };
+
+function hasPlace(body: {
+  readonly message?: string | null | undefined;
+  readonly channel?: string | undefined;
+}): boolean {
+  return typeof body.message === 'string' || body.channel !== undefined;
+}
+
 /** `POST /playground/presses`. */
-export const pressBody = z.object({ id: interactionId, user, message: messageId, button: text(100) });
+export const pressBody = z
+  .object({ id: interactionId, user, ...place, button: text(100) })
+  .refine(hasPlace, NO_CHANNEL);
 
 /** `POST /playground/reactions`. */
 export const reactionBody = z.object({ id: interactionId, user, message: messageId, emoji: text(20) });
 
-/**
- * `POST /playground/forms`: a form submission. `message` is the one it was opened from; a form opened by a command has
- * a `channel` instead.
- */
+/** `POST /playground/forms`: a form submission. */
 export const formBody = z
   .object({
     id: interactionId,
     user,
-    message: messageId.nullish(),
-    channel: channel.optional(),
+    ...place,
     form: text(100),
     /** Price that an order's form showed, as in button ids; empty for none. */
     price: anyText(50).optional(),
@@ -54,10 +63,7 @@ export const formBody = z
       error: (issue) => (issue.input === undefined ? 'is missing' : 'has to be an object of texts'),
     }),
   })
-  .refine((body) => typeof body.message === 'string' || body.channel !== undefined, {
-    path: ['channel'],
-    error: 'is missing',
-  });
+  .refine(hasPlace, NO_CHANNEL);
 
 /** `POST /playground/dismissals`: the user dismisses an ephemeral message. */
 export const dismissalBody = z.object({ user, message: messageId });
@@ -90,7 +96,7 @@ export const messagesQuery = z
 /** `GET /playground/events`. */
 export const eventsQuery = z.object({ user });
 
-/** `GET /playground/commands`, `POST /playground/gallery`. Without a channel: as in one without rules of its own. */
+/** `GET /playground/commands` and `/settings`, `POST /playground/gallery`. Without a channel: as in one without rules of its own. */
 export const commandsQuery = z.object({ user, channel: channel.optional() });
 
 /** `GET /playground/suggestions`: `given` is the JSON of the options typed so far. */

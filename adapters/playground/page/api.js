@@ -3,6 +3,8 @@ const RETRY_FOR_MS = 60_000;
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 5_000;
 
+const OFFLINE = 'I can’t reach Dailies. Try again when it is back.';
+
 /** Retries waiting for the connection to return. */
 const waiting = new Set();
 
@@ -19,6 +21,7 @@ export function connectionReturned() {
  * @property {string} error one sentence for the user
  * @property {any} form a form to open
  * @property {string | null} message id of the response message
+ * @property {any} [card] the response, where there is no message of it: on the page Settings
  * @property {{ field: string, sentence: string }[]} problems errors of a form by field
  */
 
@@ -35,7 +38,7 @@ export async function act(path, body) {
       return await send(path, body);
     } catch {
       if (Date.now() >= deadlineMs) {
-        return { ...NO_RESULT, offline: true, error: 'I can’t reach Dailies. Try again when it is back.' };
+        return { ...NO_RESULT, offline: true, error: OFFLINE };
       }
       await pause(backoffMs);
     }
@@ -70,7 +73,7 @@ function pause(ms) {
  * Reads a resource of the HTTP API.
  * @param {string} path
  * @param {Record<string, string>} [query]
- * @throws Error unless the status is 2xx; its `status` is that of the response.
+ * @throws Error unless the status is 2xx: a sentence for the user, with the `status`, 0 for no response.
  */
 export async function read(path, query = {}) {
   return (await get(path, query)).json();
@@ -91,8 +94,8 @@ export async function readMessages(query) {
 }
 
 async function get(path, query) {
-  const response = await fetch(`/playground/${path}?${new URLSearchParams(query)}`);
-  if (!response.ok)
-    throw Object.assign(new Error(`reading ${path}: HTTP ${response.status}`), { status: response.status });
-  return response;
+  const response = await fetch(`/playground/${path}?${new URLSearchParams(query)}`).catch(() => null);
+  if (response?.ok) return response;
+  const { error = OFFLINE } = (await response?.json().catch(() => null)) ?? {};
+  throw Object.assign(new Error(error), { status: response?.status ?? 0 });
 }

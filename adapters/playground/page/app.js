@@ -10,6 +10,7 @@ import { CloseIcon } from './icons.js';
 import { Log } from './messages/log.js';
 import { requesterOf } from './messages/rows.js';
 import { spoken } from './messages/spoken.js';
+import { Settings } from './settings.js';
 import { Sidebar } from './sidebar.js';
 import { keepUser, recallUser } from './storage.js';
 import { Connect, Welcome } from './welcome.js';
@@ -20,27 +21,60 @@ const NO_SETUP = { commands: [], models: [], isEmbeddedService: true };
 
 function App() {
   const [user, setUser] = useState(() => recallUser() ?? PEOPLE[0]);
-  const channel = useFragment(channelIn);
+  const [channel, isSettings] = useFragment(placeIn);
   const [form, setForm] = useState(null);
   const [isConnecting, setConnecting] = useState(false);
   const [trouble, setTrouble] = useState('');
-  const box = useRef(null);
+  const [box, settings] = [useRef(null), useRef(null)];
   const board = useBoard(user, channel);
   const reply = board.latest?.visibleTo === user ? board.latest.id : null;
   const setup = useSetup(board.connection, { user, channel }, reply);
   const { users, known } = useKnown(board, user);
-  const toBox = () => box.current?.focus();
   const [jumpTo, jump] = useJumps(board, channel, setTrouble);
   const orders = useOrders(board, { user, channel, onForm: setForm, onJump: jump });
+  const about = { user, channel, models: setup.models, known };
+  const title = isSettings ? 'Settings' : channel;
+  const onGallery = async () => setTrouble((await openGallery(user, channel)) ?? '');
+  const links = [
+    { name: 'gallery', label: 'Gallery', open: onGallery },
+    { name: 'settings', label: 'Settings', open: () => goTo(channel, SETTINGS), isCurrent: isSettings },
+    { name: 'connect', label: 'Connect Discord or Slack', open: () => setConnecting(true) },
+  ];
 
   useEffect(() => keepUser(user), [user]);
   // An error message of a lost connection is dismissed once it is back.
   useEffect(() => {
     if (board.connection === 'live') setTrouble('');
   }, [board.connection]);
-  useTitle(channel, board.latest, user);
+  useTitle(isSettings ? title : `#${title}`, board.latest, user);
   useTypingAnywhere(box);
 
+  return html`
+    <div class="page">
+      <button type="button" class="skip" onClick=${() => (box.current ?? settings.current)?.focus()}>${isSettings ? 'Skip to the settings' : 'Skip to the message box'}</button>
+      <${Sidebar} channel=${channel} isSettings=${isSettings} channels=${board.channels} unread=${board.unread} user=${user} users=${users}
+        links=${links} onChannel=${goTo} onUser=${setUser} />
+      <main class="room">
+        <h1 class="sr">${title}</h1>
+        <header class="room-header" aria-hidden="true"><b>${!isSettings && html`<span class="hash">#</span>`}${title}</b></header>
+        <${Banner} connection=${board.connection} isLoaded=${board.isLoaded} />
+        ${
+          isSettings
+            ? html`<${Settings} key=${`${user}/${channel}`} isLive=${board.connection === 'live'} settingsRef=${settings} ...${about} onJump=${(to) => goTo(to.channel)} onTrouble=${setTrouble} />`
+            : html`<${Channel} board=${board} setup=${setup} orders=${orders} boxRef=${box} jumpTo=${jumpTo} ...${about} onJump=${jump} onForm=${setForm} onUser=${setUser} onTrouble=${setTrouble} onConnect=${() => setConnecting(true)} />`
+        }
+      </main>
+      <${Toast} sentence=${trouble} onClose=${() => setTrouble('')} />
+      <div class="sr" role="status" aria-live="polite">${board.latest === null ? '' : spoken(board.latest.card)}</div>
+      ${form !== null && html`<${FormDialog} key=${form.id} form=${form} ...${about} onForm=${setForm} onAnswer=${orders.onAnswer} onClose=${() => setForm(null)} />`}
+      ${isConnecting && html`<${Connect} onClose=${() => setConnecting(false)} />`}
+    </div>
+  `;
+}
+
+/** The messages of a channel, and the box for new ones. */
+function Channel({ board, setup, orders, boxRef, jumpTo, user, channel, models, known, onUser, onConnect, ...more }) {
+  const toBox = () => boxRef.current?.focus();
   const send = (text) => {
     board.readUpTo = null;
     void board.showEnd();
@@ -49,30 +83,15 @@ function App() {
   const tryExample = (text) =>
     setup.isEmbeddedService ? send(text) : orders.setDraft({ text, user, channel, isRefused: false });
   const manage = (text) => {
-    setUser(MANAGER);
+    onUser(MANAGER);
     orders.setDraft({ text, user: MANAGER, channel, isRefused: false });
   };
-
   return html`
-    <div class="page">
-      <button type="button" class="skip" onClick=${toBox}>Skip to the message box</button>
-      <${Sidebar} channel=${channel} channels=${board.channels} unread=${board.unread} user=${user} users=${users}
-        onChannel=${goTo} onUser=${setUser} onGallery=${async () => setTrouble((await openGallery(user, channel)) ?? '')} onConnect=${() => setConnecting(true)} />
-      <main class="room">
-        <h1 class="sr">${channel}</h1>
-        <header class="room-header" aria-hidden="true"><b><span class="hash">#</span>${channel}</b></header>
-        <${Banner} connection=${board.connection} isLoaded=${board.isLoaded} />
-        <${Log} board=${board} jumpTo=${jumpTo} outbox=${orders.outbox.entries} onLeave=${toBox}
-          empty=${html`<${Welcome} channel=${channel} isEmbeddedService=${setup.isEmbeddedService} onExample=${tryExample} onManage=${manage} onConnect=${() => setConnecting(true)} />`}
-          messageProps=${{ user, onJump: jump, onForm: setForm, onAnswer: orders.onAnswer, onTrouble: setTrouble }} />
-        <${Composer} key=${`${user}/${channel}`} user=${user} channel=${channel} commands=${setup.commands} models=${setup.models} known=${known} draft=${orders.draft}
-          trouble=${isSaid(board.latest, orders.refusal) ? '' : orders.refusal} boxRef=${box} onSend=${send} onWrite=${() => orders.setRefusal('')} onDraftTaken=${() => orders.setDraft(null)} />
-      </main>
-      <${Toast} sentence=${trouble} onClose=${() => setTrouble('')} />
-      <div class="sr" role="status" aria-live="polite">${board.latest === null ? '' : spoken(board.latest.card)}</div>
-      ${form !== null && html`<${FormDialog} key=${form.id} form=${form} models=${setup.models} known=${known} user=${user} channel=${channel} onForm=${setForm} onAnswer=${orders.onAnswer} onClose=${() => setForm(null)} />`}
-      ${isConnecting && html`<${Connect} onClose=${() => setConnecting(false)} />`}
-    </div>
+    <${Log} board=${board} jumpTo=${jumpTo} outbox=${orders.outbox.entries} onLeave=${toBox}
+      empty=${html`<${Welcome} channel=${channel} isEmbeddedService=${setup.isEmbeddedService} onExample=${tryExample} onManage=${manage} onConnect=${onConnect} />`}
+      messageProps=${{ ...more, user, onAnswer: orders.onAnswer }} />
+    <${Composer} key=${`${user}/${channel}`} user=${user} channel=${channel} commands=${setup.commands} models=${models} known=${known} draft=${orders.draft}
+      trouble=${isSaid(board.latest, orders.refusal) ? '' : orders.refusal} boxRef=${boxRef} onSend=${send} onWrite=${() => orders.setRefusal('')} onDraftTaken=${() => orders.setDraft(null)} />
   `;
 }
 
@@ -171,12 +190,12 @@ function useSetup(connection, { user, channel }, reply) {
   return setup ?? NO_SETUP;
 }
 
-function useTitle(channel, latest, user) {
-  const title = `#${channel} · Dailies`;
+function useTitle(place, latest, user) {
+  const title = `${place} · Dailies`;
   useEffect(() => {
     const isUnseen = document.hidden && latest?.mentions.includes(user);
     document.title = `${isUnseen ? '● ' : ''}${title}`;
-  }, [channel, latest, user]);
+  }, [place, latest, user]);
   const onVisible = () => {
     if (!document.hidden) document.title = title;
   };
@@ -198,17 +217,21 @@ function useTypingAnywhere(box) {
 /** Valid channel name: at most 60 characters, none of them invisible. */
 const CHANNEL = /^[^\p{C}\u2028\u2029]{1,60}$/u;
 
-function goTo(channel) {
-  location.hash = encodeURIComponent(channel);
+/** Follows a channel in the URL's fragment, in which a slash of its name is encoded. */
+const SETTINGS = '/settings';
+
+function goTo(channel, view = '') {
+  location.hash = `${encodeURIComponent(channel)}${view}`;
 }
 
-/** Returns the channel in the URL's fragment; `general` if that is missing or invalid. */
-function channelIn(fragment) {
+/** Returns the channel in the URL's fragment, `general` if that is missing or invalid, and whether the page Settings is shown. */
+function placeIn(fragment) {
+  const isSettings = fragment.endsWith(SETTINGS);
   try {
-    const name = decodeURIComponent(fragment.slice(1)).trim();
-    return CHANNEL.test(name) ? name : 'general';
+    const name = decodeURIComponent(isSettings ? fragment.slice(1, -SETTINGS.length) : fragment.slice(1)).trim();
+    return [CHANNEL.test(name) ? name : 'general', isSettings];
   } catch {
-    return 'general';
+    return ['general', isSettings];
   }
 }
 

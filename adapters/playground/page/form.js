@@ -36,7 +36,7 @@ export function FormDialog({ form, models, known, user, channel, onForm, onAnswe
     }
     onClose();
     if (answer.form !== null) onForm(answer.form);
-    onAnswer(answer.message, form.from);
+    onAnswer(answer.message, form.from, answer.card);
   };
   const change = (name, value) => setValues((before) => ({ ...before, [name]: value }));
   const fields = isOrder && model !== undefined ? orderFields(form, model, models) : form.fields.map(plainField);

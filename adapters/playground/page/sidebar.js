@@ -7,11 +7,7 @@ const FIRST_CHANNELS = ['general', 'clips'];
 /** Number of channels from which on the list has a search field. */
 const SEARCH_FROM = 12;
 
-export function Sidebar({ channel, channels, unread, user, users, onChannel, onUser, onGallery, onConnect }) {
-  const links = [
-    { name: 'gallery', label: 'Gallery', open: onGallery },
-    { name: 'connect', label: 'Connect Discord or Slack', open: onConnect },
-  ];
+export function Sidebar({ channel, isSettings, channels, unread, user, users, links, onChannel, onUser }) {
   const [search, setSearch] = useState('');
   const all = [...new Set([...FIRST_CHANNELS, ...channels, channel])];
   const hasSearch = all.length >= SEARCH_FROM;
@@ -30,7 +26,7 @@ export function Sidebar({ channel, channels, unread, user, users, onChannel, onU
         ${shown.map(
           (name) => html`
           <button type="button" key=${name} class=${`channel ${unread.has(name) ? 'unread' : ''}`}
-            aria-current=${name === channel ? 'page' : undefined} onClick=${() => onChannel(name)}>
+            aria-current=${name === channel && !isSettings ? 'page' : undefined} onClick=${() => onChannel(name)}>
             <span class="hash" aria-hidden="true">#</span><span class="truncated">${name}</span>
             ${unread.has(name) && html`<span class="dot"><span class="sr">unread</span></span>`}
           </button>
@@ -38,7 +34,7 @@ export function Sidebar({ channel, channels, unread, user, users, onChannel, onU
         )}
       </nav>
       <div class="sidebar-end">
-        ${links.map(({ name, label, open }) => html`<button type="button" key=${name} class=${`plain-link ${name}-link`} onClick=${open}>${label}</button>`)}
+        ${links.map(({ name, label, open, isCurrent }) => html`<button type="button" key=${name} class=${`plain-link ${name}-link`} aria-current=${isCurrent ? 'page' : undefined} onClick=${open}>${label}</button>`)}
         <${UserSwitch} user=${user} users=${users} links=${links} onUser=${onUser} />
       </div>
     </aside>

@@ -68,8 +68,14 @@ function Accessory({ accessory, busy, onJump, onPress }) {
   return html`<button type="button" class="button plain" onClick=${() => onJump(message)}>${label}</button>`;
 }
 
+/** Buttons at the end of a card. */
+export function Buttons({ buttons, busy, onPress }) {
+  if (buttons.length === 0) return null;
+  return html`<div class="buttons">${buttons.map((button) => html`<${PressButton} key=${button.id} button=${button} busy=${busy} onPress=${onPress} />`)}</div>`;
+}
+
 /** Button of the bot, `aria-disabled` while a press is in flight: `disabled` would drop the focus. */
-export function PressButton({ button: { id, label, style }, busy, onPress }) {
+function PressButton({ button: { id, label, style }, busy, onPress }) {
   return html`
     <button type="button" class=${`button ${style}`} aria-busy=${busy === id} aria-disabled=${busy !== null}
       onClick=${() => onPress(id)}>${label}</button>
