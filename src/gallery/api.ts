@@ -153,7 +153,6 @@ async function detailOf({ scope, session }: Entered, task: ClipTask, { access, c
     prompt: typedPrompt(request),
     sentPrompt: request.typed === undefined ? null : request.prompt,
     modelName: request.model,
-    by: origin.user.name,
     byId: origin.user.id,
     channel: origin.channel,
     references: references.filter(({ count }) => count > 0),

@@ -166,13 +166,11 @@ function addSets(http: FastifyInstance, route: EnteredRoute, { sets, catalog }: 
   http.get(
     `${GALLERY_PATH}/api/sets/:id`,
     route(async ({ scope }, request, reply) => {
-      const id = idOf(request);
-      const set = await sets.find(scope, id);
+      const set = await sets.find(scope, idOf(request));
       if (set === undefined) return reply.code(404).send({ error: 'There are no clips of this order.' });
       const { kind, of } = set.board.place;
       const isBoard = kind === 'storyboard';
       return {
-        id,
         kind,
         of,
         shots: set.board.shots.map((shot) => shotOf(shot, set, catalog())),
