@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
-import { fakeClip, sendBytes } from '#test/fakes/clip.ts';
+import { makeClipsDiffer } from '#test/fakes/clip.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
 import { freePort } from '#test/fakes/ports.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack, type View } from '#test/fakes/slack/index.ts';
@@ -191,14 +191,8 @@ test('retry and cancel, by button and by reaction', async () => {
 });
 
 test('takes: one card with their clips in its thread; a reaction to one counts for that clip alone', async () => {
-  // A file of its own for each: Slack's fake reports one that is posted twice.
-  const sizes = new Map<string, number>();
+  makeClipsDiffer(upstream);
   const { retrieve } = upstream.handlers;
-  upstream.handlers.content = (call) => {
-    const { path } = call.request;
-    sizes.set(path, sizes.get(path) ?? 5_000 + sizes.size);
-    sendBytes(call, fakeClip(sizes.get(path) ?? 0));
-  };
   upstream.handlers.retrieve = (call) => {
     const [first] = upstream.tasks.values();
     if (call.task !== undefined && call.task !== first) call.task.polls = 0;

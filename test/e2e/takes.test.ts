@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
-import { fakeClip, sendBytes } from '#test/fakes/clip.ts';
+import { makeClipsDiffer } from '#test/fakes/clip.ts';
 import type { FakeDiscord } from '#test/fakes/discord/index.ts';
 import { buttonsOf as discordButtons, plainOf as discordText } from '#test/fakes/discord-house.ts';
 import { keepRunning } from '#test/fakes/discord-program.ts';
@@ -132,14 +132,7 @@ test('a comparison on three platforms: nothing sent betrays a model until the re
   start,
 }) => {
   failAll(upstream, 'epic-pro');
-  // A file of its own for each: Slack's fake reports one that is posted twice.
-  const sizes = new Map<string, number>();
-  upstream.handlers.content = (call) => {
-    const { path } = call.request;
-    const size = sizes.get(path) ?? 200_000 + sizes.size;
-    sizes.set(path, size);
-    sendBytes(call, fakeClip(size));
-  };
+  makeClipsDiffer(upstream, 200_000);
   const [swift] = sandboxCatalog.models;
   const reel = { ...swift, name: 'reel-2', title: 'Reel 2', price: '0.11', default: false };
   const epic = { ...swift, name: 'epic-pro', title: 'Epic Pro', price: '0.13', default: false };

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Upload } from '#src/chat/platform.ts';
-import type { Call } from './video-service.ts';
+import type { Call, FakeVideoService } from './video-service.ts';
 
 /** Returns `bytes` bytes that begin like an MP4 and continue with a pattern of a long period. */
 export function fakeClip(bytes: number): Buffer {
@@ -28,6 +28,17 @@ export async function writeClip(folder: string, changes: Partial<Omit<Upload, 'p
   const clip = { path, bytes: 5_000, contentType: 'video/mp4', ...texts, ...changes };
   await writeFile(path, fakeClip(clip.bytes));
   return clip;
+}
+
+/** Gives each clip bytes of its own: Slack's fake reports a file that is posted twice. */
+export function makeClipsDiffer({ handlers }: Pick<FakeVideoService, 'handlers'>, leastBytes = 5_000): void {
+  const sizes = new Map<string, number>();
+  handlers.content = (call) => {
+    const { path } = call.request;
+    const size = sizes.get(path) ?? leastBytes + sizes.size;
+    sizes.set(path, size);
+    sendBytes(call, fakeClip(size));
+  };
 }
 
 /** Options of {@link sendBytes}. */
