@@ -35,8 +35,8 @@ export interface AdapterDeps {
   readonly relay: Relay;
   /** Returns the clip of a task, downloading it again where its file is missing; `null` where that is impossible. */
   readonly clipOf: (task: TaskId) => Promise<Clip | null>;
-  /** Returns the path of a picture of a task's clip, a JPEG; `null` where there is none. Never rejects. */
-  readonly posterOf: (task: TaskId) => Promise<string | null>;
+  /** Returns the path of a picture by its id, as in `PictureLink`; `null` where there is none. Never rejects. */
+  readonly posterOf: (id: string) => Promise<string | null>;
   /** Reads what a link of the bot's own leads to, for its preview. */
   readonly readLink: ReadLink;
   /** Links to clips at their storage, where browsers play them. */

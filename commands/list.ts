@@ -97,7 +97,7 @@ function pageHeading(who: Person | null, search: string | null): Line {
 
 /** Adds to each task its message and the phase that the message shows. @param areBoards a shot stands for its storyboard */
 export function listedOf(
-  { chat, catalog, posterOf }: Pick<BotPorts, 'chat' | 'catalog' | 'posterOf'>,
+  { chat, catalog, pictures }: Pick<BotPorts, 'chat' | 'catalog' | 'pictures'>,
   tasks: readonly Task[],
   areBoards = true,
 ): Promise<readonly Listed[]> {
@@ -111,7 +111,7 @@ export function listedOf(
       }
       const [message, { phase, buttons }] = await Promise.all([chat.messageOf(task.id), chat.view(task)]);
       const isCancellable = buttons.includes('cancel');
-      return { task: titled(catalog(), task), message, phase, isCancellable, poster: posterOf(task) };
+      return { task: titled(catalog(), task), message, phase, isCancellable, poster: pictures.forPoster(task) };
     }),
   );
 }
@@ -157,7 +157,7 @@ export interface Listed {
   readonly isCancellable: boolean;
   /** Board of the storyboard that it stands for, whose message it is then. Absent: the task itself. */
   readonly board?: SetView;
-  readonly poster?: ReturnType<BotPorts['posterOf']>;
+  readonly poster?: ReturnType<BotPorts['pictures']['forPoster']>;
 }
 
 /** Renders a clip in a list: its prompt, its settings, and a link to its message, or **Details** if it has none. */
@@ -182,8 +182,8 @@ export function rowOf({ task, message, board, poster = null }: Listed, state: st
     [{ code: shortId(task.id) }],
   );
   const title = [promptPart(typedPrompt(request), 60)];
-  const row = item(title, small, message === undefined ? detailsButton(task.id) : { message, label: 'Open' });
-  return poster === null ? row : { ...row, picture: { ...poster, alt: `A frame of “${typedPrompt(request)}”` } };
+  const picture = poster && { ...poster, alt: `A frame of “${typedPrompt(request)}”` };
+  return item(title, small, message === undefined ? detailsButton(task.id) : { message, label: 'Open' }, picture);
 }
 
 function detailsButton(task: TaskId): CardButton {

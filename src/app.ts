@@ -124,7 +124,7 @@ export async function createApp(deps: AppDeps): Promise<App> {
     storage,
   });
   const http = createHttpServer(logger);
-  const posterOf = (task: TaskId): Promise<string | null> => gallery.posters.of(task, () => find(task));
+  const posterOf = (id: string): Promise<string | null> => gallery.pictureOf(id);
   const find = createFileFinder({ ...deps, ...pipeline, findCut: (id) => cuts.find(id as TaskId), posterOf });
   const clipLinks = createClipLinks({ ...deps, ...pipeline, storage });
   const locks = new MessageLocks({ leases: store.leases, exclusive: store.exclusive, clock });

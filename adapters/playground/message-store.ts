@@ -314,13 +314,13 @@ export function maySee(message: Pick<Message, 'visibleTo'>, user: string): boole
 
 export type WireMessage = ReturnType<typeof toWire>;
 
-function posterPath(message: string, clip: TaskId): string {
-  return `/playground/posters/${message}/${encodeURIComponent(clip)}`;
+function posterPath(message: string, picture: string): string {
+  return `/playground/posters/${message}/${encodeURIComponent(picture)}`;
 }
 
-/** Returns whether a message shows the picture of a clip. */
-export function showsPoster({ card }: Pick<Message, 'card'>, clip: string): boolean {
-  return blocksOf(card).some((block) => block.kind === 'item' && block.picture?.clip === clip);
+/** Returns whether a message shows a picture. */
+export function showsPoster({ card }: Pick<Message, 'card'>, id: string): boolean {
+  return blocksOf(card).some((block) => 'picture' in block && block.picture?.id === id);
 }
 
 /**
@@ -328,7 +328,7 @@ export function showsPoster({ card }: Pick<Message, 'card'>, clip: string): bool
  * @param message the one that it is on, which has its pictures; default: none, and they are left out
  */
 export function wireCard(card: Card, message: string | null = null) {
-  const pictureOf = ({ clip, alt }: Picture) => (message === null ? null : { url: posterPath(message, clip), alt });
+  const pictureOf = ({ id, alt }: Picture) => (message === null ? null : { url: posterPath(message, id), alt });
   return { lines: linesOf(card), ...withPictures(card, pictureOf) };
 }
 

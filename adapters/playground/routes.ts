@@ -6,7 +6,6 @@ import { sentenceOf } from '#commands/sentences/errors.ts';
 import { DailiesError } from '#src/errors.ts';
 import { dispositionOf, sendFile } from '#src/http/index.ts';
 import type { Logger } from '#src/logger.ts';
-import type { TaskId } from '#src/tasks/index.ts';
 import type { LiveStreams } from './event-stream.ts';
 import type { AttachmentFolder } from './files.ts';
 import type { InteractionHandler } from './interactions.ts';
@@ -132,17 +131,17 @@ function toWires(messages: readonly Message[], logger: Logger): readonly WireMes
 
 const fileParams = z.object({ message: z.string(), name: z.string() });
 
-const posterParams = z.object({ message: z.string(), clip: z.string() });
+const posterParams = z.object({ message: z.string(), picture: z.string() });
 
 /** Content types served inline; any other file is a download. */
 const SHOWN = /^(video|audio|image)\/[\w.+-]+$/;
 
 function addFiles(http: FastifyInstance, options: RouteOptions): void {
   const { messages, files, clipOf, clipLinks, posterOf } = options;
-  http.get('/playground/posters/:message/:clip', async (request, reply) => {
-    const { message, clip } = posterParams.parse(request.params);
+  http.get('/playground/posters/:message/:picture', async (request, reply) => {
+    const { message, picture } = posterParams.parse(request.params);
     const shown = await messages.get(message);
-    const path = shown !== undefined && showsPoster(shown, clip) ? await posterOf(clip as TaskId) : null;
+    const path = shown !== undefined && showsPoster(shown, picture) ? await posterOf(picture) : null;
     return sendPoster(request, reply, path);
   });
   http.get('/playground/files/:message/:name', async (request, reply) => {

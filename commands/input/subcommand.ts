@@ -4,13 +4,13 @@ import type { Clock } from '#src/clock.ts';
 import type { Enhancer } from '#src/enhancer/index.ts';
 import type { Gallery } from '#src/gallery/index.ts';
 import type { Logger } from '#src/logger.ts';
-import type { FileDescription, LastFrames, LibraryFiles, MarksOf } from '#src/media/index.ts';
+import type { ClipLinks, FileDescription, LastFrames, LibraryFiles, MarksOf } from '#src/media/index.ts';
 import type { Approvals, BudgetRepository, Notices, Statements } from '#src/money/index.ts';
 import type { Boards } from '#src/orders/index.ts';
 import type { Forgetting } from '#src/people/index.ts';
 import type { Drafts, TaskService, VisibleScope } from '#src/pipeline/index.ts';
 import type { Cuts, Reviews } from '#src/studio/index.ts';
-import type { LedgerEntry, LedgerScope, LimitReached, Person, Refunds, SpendScope, Task } from '#src/tasks/index.ts';
+import type { LedgerEntry, LedgerScope, LimitReached, Person, Refunds, SpendScope } from '#src/tasks/index.ts';
 import {
   type Actor,
   type Admin,
@@ -25,7 +25,7 @@ import type { Catalog, CheckReferences } from '#src/videos/index.ts';
 import type { Caller, Command, FieldProblem, GivenOptions, Reply } from '../bot-port.ts';
 import type { ReadSpendingRules } from '../orders/spending.ts';
 import type { Press } from '../ui/buttons.ts';
-import type { Card, Picture } from '../ui/card.ts';
+import type { Card } from '../ui/card.ts';
 import type { Panel } from './panels.ts';
 
 /** Test directive for the embedded video service, written in a prompt. */
@@ -83,8 +83,8 @@ export interface BotPorts {
   readonly checkReferences: CheckReferences;
   /** Describes the file at an address of the bot's own; `null` for any other address. */
   readonly fileBehind: (url: string) => Promise<FileDescription | null>;
-  /** Returns where the picture of a clip is; `null` where there is none to show. */
-  readonly posterOf: (task: Task) => Pick<Picture, 'clip' | 'url'> | null;
+  /** Pictures of clips, and of the images that they are made with. */
+  readonly pictures: Pick<ClipLinks, 'forPoster' | 'forImage' | 'forRequest'>;
   /** Reads which marks of AI the file of a clip carries. */
   readonly marksOf: MarksOf;
   /** Test directives shown in the help; empty if a real service is configured. */

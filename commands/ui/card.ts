@@ -1,5 +1,4 @@
 import type { MessageRef } from '#src/chat/index.ts';
-import type { TaskId } from '#src/tasks/index.ts';
 
 /** Part of a line. External text is marked, so that each adapter shows it as plain text only. */
 export type Part =
@@ -41,10 +40,10 @@ export interface CardButton {
 /** Control at the end of an item: a button, or a link to a message. */
 export type Accessory = CardButton | { readonly message: MessageRef; readonly label: string };
 
-/** Picture of what an item is about, shown to those alone who may read its words; left out where a platform cannot reach it. */
+/** Picture of what an item or a card is about, shown to those alone who may read its words; left out where a platform cannot reach it. */
 export interface Picture {
-  /** Task whose clip it is a frame of. */
-  readonly clip: TaskId;
+  /** As in `ClipLinks`: of a clip, a strip of its frames, or an image. */
+  readonly id: string;
   /** Signed and expiring; `null` where there is no public address. */
   readonly url: string | null;
   /** What it shows, for those who do not see it. External text. */
@@ -74,6 +73,8 @@ export type Block =
   | { readonly kind: 'text' | 'small' | 'heading'; readonly line: Line }
   | ItemBlock
   | TableBlock
+  /** As wide as the message. */
+  | { readonly kind: 'picture'; readonly picture: Picture }
   | { readonly kind: 'divider' };
 
 /** Content of a message without any platform's markup. The position of the first line never changes. */
@@ -124,8 +125,8 @@ export function small(...line: Line): Block {
   return { kind: 'small', line };
 }
 
-export function item(title: Line, small: Line, accessory?: Accessory): ItemBlock {
-  return { kind: 'item', title, small, ...(accessory === undefined ? {} : { accessory }) };
+export function item(title: Line, small: Line, accessory?: Accessory, picture: Picture | null = null): ItemBlock {
+  return { kind: 'item', title, small, ...(accessory && { accessory }), ...(picture && { picture }) };
 }
 
 /** Column of a table, with the cell that it has for a row. */
@@ -163,12 +164,13 @@ export function withPictures<Other>(
   change: (picture: Picture) => Other | null,
 ) {
   const blocks = blocksOf(contents).map((block) => {
-    if (block.kind !== 'item' || block.picture === undefined) return block;
+    if (!('picture' in block) || block.picture === undefined) return block;
     const { picture, ...rest } = block;
     const changed = change(picture);
-    return changed === null ? rest : { ...rest, picture: changed };
+    if (changed !== null) return { ...rest, picture: changed };
+    return rest.kind === 'item' ? rest : null;
   });
-  return { blocks, progress, buttons };
+  return { blocks: present(blocks), progress, buttons };
 }
 
 /** Returns all buttons of a card, those of its items first. */
@@ -205,6 +207,7 @@ function blockLines(block: Block): readonly Line[] {
       return [facts(block.title, block.small)];
     case 'table':
       return tableBlocks(block).flatMap(blockLines);
+    case 'picture':
     case 'divider':
       return [];
   }

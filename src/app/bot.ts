@@ -71,7 +71,7 @@ export function createAppBot(deps: AppDeps, parts: BotParts): Bot {
         logger,
       }),
       fileBehind: (url) => relay.describe(url),
-      posterOf: (task) => (gallery.posters.isOn ? clipLinks.forPoster(task) : null),
+      pictures: clipLinks,
       marksOf: createMarksOf(parts.storage),
       steering: isSandboxed(config) ? STEERING : [],
       spendingRules: createSpendingRules({ ...money, clock }),

@@ -5,11 +5,12 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
 import type { Store } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
-import { type ClipLinks, createTakePicture } from '../media/index.ts';
+import { type ClipLinks, createTakePicture, isRelayed, POSTER, type Relay } from '../media/index.ts';
 import type { Metrics } from '../metrics/index.ts';
 import { Boards } from '../orders/index.ts';
 import type { Cuts } from '../studio/index.ts';
 import type { Pipeline } from '../task-pipeline.ts';
+import type { TaskId } from '../tasks/index.ts';
 import { PersonalDefaults } from '../teams/index.ts';
 import { type Catalog, type Clip, isLoopbackHost } from '../videos/index.ts';
 import { GalleryAccess, type Opener } from './access.ts';
@@ -37,7 +38,8 @@ export interface Gallery {
   linkFor(opener: Opener): Promise<GalleryLink | null>;
   /** Returns whether an address is a link that can still be redeemed, without redeeming it. @throws `store_unavailable` */
   isRedeemable(url: string): Promise<boolean>;
-  readonly posters: Pick<Posters, 'of' | 'isOn'>;
+  /** Returns the path of a picture by its id, as in `PictureLink`; `null` where there is none. Never rejects. */
+  pictureOf(id: string): Promise<string | null>;
   /** Adds the routes of the gallery, whose presses `press` handles. */
   serve(press: PressInGallery): Promise<void>;
 }
@@ -52,6 +54,7 @@ interface GalleryDeps {
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'wrongToken'>;
   readonly pipeline: Pick<Pipeline, 'repository' | 'clips'>;
+  readonly relay: Pick<Relay, 'find'>;
   readonly cuts: Pick<Cuts, 'find' | 'get' | 'madeOf'>;
   readonly catalog: () => Catalog;
   readonly clipLinks: Pick<ClipLinks, 'redirectFor' | 'origin'>;
@@ -79,8 +82,24 @@ export function createGallery(deps: GalleryDeps): Gallery {
       return url.startsWith(start) && (await access.openerOf(url.slice(start.length))) !== null;
     },
     serve: (press) => serveGallery(http, { ...served, access, publicUrl, press }),
-    posters: served.posters,
+    pictureOf: (name) => pictureOf(deps, served.posters, name).catch(() => null),
   };
+}
+
+async function pictureOf(
+  { pipeline: { repository, clips }, relay }: GalleryDeps,
+  posters: Posters,
+  name: string,
+): Promise<string | null> {
+  const [id = '', strip] = name.split('.');
+  if (isRelayed(id)) {
+    const image = await relay.find(id);
+    return image === undefined ? null : posters.of(id, async () => image, { path: `${image.path}${POSTER}` });
+  }
+  const task = await repository.get(id as TaskId);
+  if (task === undefined) return null;
+  const stripSeconds = strip === undefined ? undefined : task.request.seconds;
+  return posters.of(id, () => clips.find(task), { stripSeconds });
 }
 
 /** Returns the parts behind the routes. */
@@ -91,7 +110,7 @@ function servedBy(deps: GalleryDeps): Omit<GalleryOptions, 'access' | 'publicUrl
   const posters = new Posters({
     folder,
     takePicture: createTakePicture(deps),
-    isRemoved: async (id) => (await repository.get(id))?.removal !== undefined,
+    isRemoved: async (id) => (await repository.get(id as TaskId))?.removal !== undefined,
   });
   const fileOf = (task: ClipTask): Promise<Clip | undefined> =>
     pipeline.clips.find(task).catch((thrown: unknown) => {

@@ -8,13 +8,14 @@ import type { ClipStorage } from '../storage/index.ts';
 import { hasClip, isBlind, type Task, type TaskId } from '../tasks/index.ts';
 import { KEPT_ORIGIN } from '../videos/index.ts';
 import { fileNameOf } from './file-name.ts';
+import { POSTER } from './old-files.ts';
+import { type Relay, relayIdIn } from './relay.ts';
 
 /** Lifetime of a link that a request is redirected to: long enough to watch a clip and to seek in it. */
 const REDIRECT_LIFETIME_MS = 3_600_000;
 
-/** End of the id that a picture is served under, by a signature of its own. */
-export const POSTER = '.jpg';
-
+/** End of the id of a strip of frames, before {@link POSTER}. */
+const STRIP = '.strip';
 /** Lifetime of a link to a picture, which lists show that are looked at once. */
 const POSTER_LIFETIME_MS = 3_600_000;
 
@@ -23,7 +24,15 @@ export function mayShowPoster(task: Task): boolean {
   return hasClip(task) && task.removal === undefined && !isBlind(task);
 }
 
-/** Links to clips. */
+/** Where a small picture is, a JPEG. */
+interface PictureLink {
+  /** Names the picture in paths of the playground: of a clip (its task), a strip of its frames, or an image that was given. */
+  readonly id: string;
+  /** Signed and expiring; `null` where there is no public address. */
+  readonly url: string | null;
+}
+
+/** Links to clips, and to pictures of them and of the images that they are made with. */
 export interface ClipLinks {
   /** Returns a link for a message; `null` where nothing leads to a clip from outside. Never rejects. */
   forClip(of: FileSource): Promise<SignedLink | null>;
@@ -32,8 +41,15 @@ export interface ClipLinks {
    * machine. Never rejects.
    */
   redirectFor(id: TaskId, isDownload?: boolean): Promise<string | null>;
-  /** Returns where the picture of a clip is, `url: null` where links are off; `null` where none may be shown. */
-  forPoster(task: Task): { readonly clip: TaskId; readonly url: string | null } | null;
+  /** Returns the picture of a clip, or a strip of its frames; `null` where none may be shown. */
+  forPoster(task: Task, isStrip?: boolean): PictureLink | null;
+  /** Returns the picture of an image by its address; `null` for one that is not a file of the bot's own. */
+  forImage(url: string): PictureLink | null;
+  /**
+   * Returns what shows best what a task is about, to those who may read its prompt: its clip, the first image given with it,
+   * or the clip of the same channel that it repeats. For a week, since a request for approval waits for days.
+   */
+  forRequest(task: Task): Promise<PictureLink | null>;
   /** Origin of the addresses at the storage; `null` where all clips are served from this machine. */
   readonly origin: string | null;
 }
@@ -44,6 +60,9 @@ interface ClipLinksOptions {
   /** Links to this server; `null`: links are off. */
   readonly links: SignedLinks | null;
   readonly repository: Pick<TaskRepository, 'get'>;
+  readonly relay: Pick<Relay, 'links'>;
+  /** `null`: there are no pictures. */
+  readonly ffmpeg: string | null;
   readonly logger: Logger;
 }
 
@@ -51,13 +70,22 @@ interface ClipLinksOptions {
  * Creates the links to clips: straight to a bucket where it has them, else to this server. A bucket tells when a clip was
  * finished, so those of a blind comparison are served from here.
  */
-export function createClipLinks({ storage, links, repository, logger }: ClipLinksOptions): ClipLinks {
+export function createClipLinks({ storage, links, repository, relay, ffmpeg, logger }: ClipLinksOptions): ClipLinks {
   const straight = (task: FileSource, lifetimeMs: number, isDownload = false): Promise<SignedLink | null> => {
     const file = { name: fileNameOf(task), contentType: task.clip?.contentType ?? 'video/mp4', isDownload };
     return storage.link(task.id, file, lifetimeMs).catch((thrown: unknown) => {
       logger.warn({ event: 'clip_link_failed', task: task.id, err: thrown }, 'failed to sign a link to the bucket');
       return null;
     });
+  };
+  const picture = (id: string, lifetimeMs?: number): PictureLink | null =>
+    ffmpeg === null ? null : { id, url: links?.sign(`${id}${POSTER}`, lifetimeMs).url ?? null };
+  const forPoster = (task: Task, isStrip = false, lifetimeMs = POSTER_LIFETIME_MS): PictureLink | null =>
+    mayShowPoster(task) ? picture(`${task.id}${isStrip ? STRIP : ''}`, lifetimeMs) : null;
+  const forImage = (url: string, lifetimeMs = POSTER_LIFETIME_MS): PictureLink | null => {
+    // Of a forged address, nothing may be signed.
+    const id = relay.links.idIn(url) === null ? null : relayIdIn(url);
+    return id === null ? null : picture(id, lifetimeMs);
   };
   return {
     origin: storage.origin,
@@ -69,10 +97,17 @@ export function createClipLinks({ storage, links, repository, logger }: ClipLink
       const isLasting = link.expiresAtMs >= own.expiresAtMs && !isBlind(task);
       return isLasting && (await storage.isLinked(task.id)) ? link : own;
     },
-    forPoster(task) {
-      const { id } = task;
-      const url = links?.sign(`${id}${POSTER}`, POSTER_LIFETIME_MS).url ?? null;
-      return mayShowPoster(task) ? { clip: id, url } : null;
+    forPoster: (task, isStrip) => forPoster(task, isStrip),
+    forImage: (url) => forImage(url),
+    async forRequest(task) {
+      if (isBlind(task) || task.removal !== undefined) return null;
+      const { origin, request, retryOf } = task;
+      const [given] = request.media.image.flatMap((url) => forImage(url, LINK_LIFETIME_MS) ?? []);
+      const own = forPoster(task) ?? given;
+      if (own !== undefined || retryOf === undefined) return own ?? null;
+      const before = await repository.get(retryOf);
+      const isSeenHere = before?.origin.channel === origin.channel;
+      return isSeenHere ? forPoster(before, false, LINK_LIFETIME_MS) : null;
     },
     async redirectFor(id, isDownload) {
       if (storage.origin === null) return null;

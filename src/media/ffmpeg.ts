@@ -27,6 +27,8 @@ const MAX_ALLOCATION_BYTES = 256 * 1024 ** 2;
 /** Address space of the process: encoding 4K to 1080p takes about 1 GB. */
 const MAX_MEMORY_KIB = 3 * 1024 ** 2;
 
+const CLIP_FORMATS = 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,ogg';
+
 /**
  * Input options for untrusted clips: ffmpeg may read them only as video files. By default it would also accept a
  * manifest or a playlist, which names other files to read.
@@ -34,7 +36,7 @@ const MAX_MEMORY_KIB = 3 * 1024 ** 2;
  */
 const GUARDS = [
   ['-protocol_whitelist', 'file'],
-  ['-format_whitelist', 'mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,ogg'],
+  ['-format_whitelist', CLIP_FORMATS],
   ['-max_alloc', `${MAX_ALLOCATION_BYTES}`],
   ['-threads', `${THREADS}`],
 ].flat();
@@ -154,22 +156,33 @@ async function encode({ ffmpeg, from, to, limitBytes, bitsPerSecond, logger }: E
   }
 }
 
-/** Takes a small picture (JPEG) of the beginning of a clip. @returns whether that worked. Never rejects. */
-export type TakePicture = (clip: string, picture: string) => Promise<boolean>;
+/**
+ * Takes a small picture (JPEG) of an image, or of the beginning of a clip.
+ * @param stripSeconds length of the clip: the picture has four frames of it side by side
+ * @returns whether that worked. Never rejects.
+ */
+export type TakePicture = (file: string, picture: string, stripSeconds?: number) => Promise<boolean>;
 
 const PICTURE_TIMEOUT_MS = 20_000;
-/** Longer side of a picture, in pixels. */
+/** Longer side of a picture, or of a frame in a strip, in pixels. */
 const PICTURE_SIDE = 320;
+const STRIP_FRAMES = 4;
+/** Formats of what pictures are taken of: those of clips, and images. None names other files to read. */
+const PICTURE_FORMATS = `${CLIP_FORMATS},png_pipe,jpeg_pipe,webp_pipe,gif`;
 
 /** Creates the function that takes pictures of clips; `null` without ffmpeg. */
 export function createTakePicture({ ffmpeg, logger }: { ffmpeg: string | null; logger: Logger }): TakePicture | null {
   if (ffmpeg === null) return null;
-  return async (clip, picture) => {
+  return async (file, picture, stripSeconds) => {
     const even = `'if(gt(iw,ih),min(iw,${PICTURE_SIDE}),-2)':'if(gt(iw,ih),-2,min(ih,${PICTURE_SIDE}))'`;
-    const output = ['-frames:v', '1', '-an', '-vf', `scale=${even}`, '-q:v', '6', '-f', 'mjpeg'];
+    const frames = stripSeconds === undefined ? [] : [`fps=${STRIP_FRAMES / stripSeconds}`];
+    const tile = stripSeconds === undefined ? [] : [`tile=${STRIP_FRAMES}x1`];
+    const filter = [...frames, `scale=${even}`, ...tile].join(',');
+    const output = ['-frames:v', '1', '-an', '-vf', filter, '-q:v', '6', '-f', 'mjpeg'];
+    const input = inputArguments(file, ['-format_whitelist', PICTURE_FORMATS]);
     try {
       await writeWhole(picture, (part) =>
-        runFfmpeg(ffmpeg, [...inputArguments(clip), ...output, part], { timeoutMs: PICTURE_TIMEOUT_MS }),
+        runFfmpeg(ffmpeg, [...input, ...output, part], { timeoutMs: PICTURE_TIMEOUT_MS }),
       );
       return true;
     } catch (thrown) {

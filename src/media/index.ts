@@ -7,7 +7,7 @@ export { cutIdOf, Joiner, type JoinInput, ShotError, ShotsDifferError } from './
 export type { ShotDifference, ShotProperty } from './join/shot.ts';
 export { LastFrames } from './last-frames.ts';
 export type { LibraryFiles } from './library-files.ts';
-export { deleteAbandonedParts, deleteOldest } from './old-files.ts';
-export { type FileDescription, Relay, type RelayedFile, relayIdIn } from './relay.ts';
+export { deleteAbandonedParts, deleteOldest, POSTER } from './old-files.ts';
+export { type FileDescription, isRelayed, Relay, type RelayedFile, relayIdIn } from './relay.ts';
 export { createFileFinder, type FindFile, fileToSend, serveMedia } from './routes.ts';
 export { isTextFile, readTextFile } from './text-file.ts';

@@ -2,6 +2,7 @@ import { copyFile, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { collection, type Store } from '../engine/index.ts';
 import type { Clip } from '../videos/index.ts';
+import { POSTER } from './old-files.ts';
 
 /** Keeps the files of a team's reference images until they are removed. */
 export interface LibraryFiles {
@@ -77,6 +78,7 @@ export class LibraryFolder {
   /** Deletes a kept file. Idempotent. */
   async remove(id: string): Promise<void> {
     await rm(this.#pathOf(id), { force: true });
+    await rm(`${this.#pathOf(id)}${POSTER}`, { force: true });
     await libraryFiles.delete(this.#store, id);
   }
 

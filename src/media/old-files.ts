@@ -1,6 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { filesIn } from '../files.ts';
 
+/** End of the id that a picture is served under, by a signature of its own, and of the file of an image's beside it. */
+export const POSTER = '.jpg';
+
 /** Deletes the oldest files with a suffix from a folder, down to `maxFiles`. */
 export async function deleteOldest(folder: string, suffix: string, maxFiles: number): Promise<void> {
   const files = await filesIn(folder, (name) => name.endsWith(suffix));

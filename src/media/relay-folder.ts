@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { request } from 'undici';
 import { DailiesError, overloaded } from '../errors.ts';
 import { filesIn, sizeOf, writeWhole } from '../files.ts';
+import { POSTER } from './old-files.ts';
 import type { RelayedFile } from './relay.ts';
 
 /** Limits on stored files and on concurrent fetches. */
@@ -58,9 +59,10 @@ export class RelayFolder {
     return sizeOf(this.pathOf(id));
   }
 
-  /** Deletes a file, if it exists. */
+  /** Deletes a file, if it exists, with its picture. */
   async remove(id: string): Promise<void> {
     await rm(this.pathOf(id), { force: true });
+    await rm(`${this.pathOf(id)}${POSTER}`, { force: true });
   }
 
   /**

@@ -7,8 +7,9 @@ import type { Logger } from '../logger.ts';
 import type { Clips, TaskRepository } from '../pipeline/index.ts';
 import type { TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
-import { mayShowPoster, POSTER, type SignedLinks } from './clip-links.ts';
+import { mayShowPoster, type SignedLinks } from './clip-links.ts';
 import { fileNameOf } from './file-name.ts';
+import { POSTER } from './old-files.ts';
 import { isRelayed, type Relay } from './relay.ts';
 
 /**
@@ -87,8 +88,8 @@ interface FileFinderOptions {
   readonly clips: Pick<Clips, 'find'>;
   /** Returns the file of a cut; `undefined` for any other id. */
   readonly findCut: FindFile;
-  /** Returns the path of a picture of a task's clip. */
-  readonly posterOf: (task: TaskId) => Promise<string | null>;
+  /** Returns the path of a picture by its id. */
+  readonly posterOf: (id: string) => Promise<string | null>;
   readonly logger: Logger;
 }
 
@@ -97,13 +98,15 @@ export function createFileFinder(options: FileFinderOptions): FindFile {
   const { relay, repository, clips, findCut, posterOf, logger } = options;
   /** The right to see it may have ended since the link was signed. */
   const findPoster: FindFile = async (name) => {
-    const task = await repository.get(name.slice(0, -POSTER.length) as TaskId);
-    const path = task !== undefined && mayShowPoster(task) ? await posterOf(task.id) : null;
+    const id = name.slice(0, -POSTER.length);
+    const task = await repository.get(id.replace(/\..*/su, '') as TaskId);
+    const isShown = isRelayed(id) || (task !== undefined && mayShowPoster(task));
+    const path = isShown ? await posterOf(id) : null;
     return path === null ? undefined : { path, name, bytes: (await stat(path)).size, contentType: 'image/jpeg' };
   };
   return async (id) => {
-    if (isRelayed(id)) return relay.find(id);
     if (id.endsWith(POSTER)) return findPoster(id);
+    if (isRelayed(id)) return relay.find(id);
     const cut = await findCut(id);
     if (cut !== undefined) return cut;
     const task = await repository.get(id as TaskId);

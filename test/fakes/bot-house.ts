@@ -200,7 +200,7 @@ export class BotHouse implements BotPorts {
   renewed: BotPorts['renewed'] = (url) => url;
   checkReferences: BotPorts['checkReferences'] = () => Promise.resolve([]);
   fileBehind: BotPorts['fileBehind'] = async () => null;
-  posterOf: BotPorts['posterOf'] = () => null;
+  pictures: BotPorts['pictures'] = { forPoster: () => null, forImage: () => null, forRequest: async () => null };
   marksOf: BotPorts['marksOf'] = async () => null;
   lacking: MissingRight | Error | null = null;
   /** Audience by channel. Default: the team, and for tasks without an audience of their own, the channel. */

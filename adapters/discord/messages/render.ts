@@ -1,6 +1,7 @@
 import {
   type APIButtonComponent,
   type APIComponentInContainer,
+  type APIMediaGalleryItem,
   type APIMessageTopLevelComponent,
   type APISectionAccessoryComponent,
   type APIThumbnailComponent,
@@ -211,21 +212,21 @@ export const TEXT_LENGTH = 4000;
  * @see https://discord.com/developers/docs/components/reference
  */
 const MAX_COMPONENTS = 40;
-/** Components reserved for the container, the clips, and a full row of buttons. */
+/** Components reserved for the container, the clips, and a full row of buttons; more where there are more. */
 const OTHER_COMPONENTS = 8;
 /** Components of a section: itself, its text and its button or picture. */
 const SECTION_COMPONENTS = 3;
 /** @see https://discord.com/developers/docs/components/reference#button-button-structure */
 const LABEL_LENGTH = 80;
 
-/** Piece of a message: text, optionally with a button or a picture beside it, or a separator. */
+/** Piece of a message: text, optionally with a button or a picture beside it, or a separator or a wide picture. */
 type Piece =
   | { readonly text: string; readonly beside: APISectionAccessoryComponent | null }
-  | { readonly text: null; readonly beside: null };
+  | { readonly text: null; readonly component: APIComponentInContainer };
 
 /** Lays out a card's text as components, in as many messages as it needs. */
 function layOutWords(card: Card, guild: string | null): readonly (readonly APIComponentInContainer[])[] {
-  const pages: Page[] = [new Page()];
+  const pages: Page[] = [new Page(card.buttons.length)];
   let rest = [...piecesOf(card, guild)];
   while (rest.length > 0) {
     const [piece, ...others] = rest;
@@ -245,11 +246,17 @@ class Page {
   readonly components: APIComponentInContainer[] = [];
   // Reserves one for the ellipsis of a cut text.
   #characters = TEXT_LENGTH - 1;
-  #slots = MAX_COMPONENTS - OTHER_COMPONENTS;
+  #slots: number;
+
+  /** @param buttons number of those below its text */
+  constructor(buttons = 0) {
+    const rows = Math.ceil(buttons / BUTTONS_IN_A_ROW);
+    this.#slots = MAX_COMPONENTS - Math.max(OTHER_COMPONENTS, 2 + rows + buttons);
+  }
 
   /** Adds a piece. @returns the remainder for the next page; `null` if all of it fits. */
   take(piece: Piece): Piece | null {
-    if (piece.text === null) return this.#add(1, 0, { type: ComponentType.Separator }) ? null : piece;
+    if (piece.text === null) return this.#add(1, 0, piece.component) ? null : piece;
     const { text, beside } = piece;
     if (beside !== null) return this.#section(text, beside) ? null : this.#tooLong(piece);
     const last = this.components.at(-1);
@@ -323,9 +330,11 @@ function pieceOf(block: Block, guild: string | null): Piece {
       return { text: `### ${lineText(block.line.map(unstyled), guild)}`, beside: null };
     case 'item':
       return itemPiece(block, guild);
+    case 'picture':
+      return widePiece(block.picture);
     case 'divider':
     case 'table':
-      return { text: null, beside: null };
+      return { text: null, component: { type: ComponentType.Separator } };
   }
 }
 
@@ -340,8 +349,19 @@ function itemPiece({ title, small, accessory, picture }: ItemBlock, guild: strin
 }
 
 function renderPicture(picture: Picture | undefined): APIThumbnailComponent | null {
+  const media = mediaOf(picture);
+  return media === null ? null : { type: ComponentType.Thumbnail, ...media };
+}
+
+function widePiece(picture: Picture): Piece {
+  const media = mediaOf(picture);
+  if (media === null) return { text: '', beside: null };
+  return { text: null, component: { type: ComponentType.MediaGallery, items: [media] } };
+}
+
+function mediaOf(picture: Picture | undefined): APIMediaGalleryItem | null {
   if (picture === undefined || picture.url === null) return null;
-  return { type: ComponentType.Thumbnail, media: { url: picture.url }, description: altText(picture.alt) };
+  return { media: { url: picture.url }, description: altText(picture.alt) };
 }
 
 function renderAccessory(accessory: Accessory, guild: string | null): APIButtonComponent {

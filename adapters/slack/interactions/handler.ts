@@ -7,7 +7,7 @@ import { FILES_STAY_PRIVATE, keptFiles } from '#commands/sentences/attachments.t
 import { shorten } from '#commands/sentences/format.ts';
 import { ANIMATE_TITLE, FORM_WORDS, NO_IMAGE, NO_SCRIPT, PRESS_AGAIN } from '#commands/sentences/forms.ts';
 import { isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
-import { type Card, withPictures } from '#commands/ui/card.ts';
+import type { Card } from '#commands/ui/card.ts';
 import { isOrderForm, parseForm } from '#commands/ui/form-ids.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { MessageRef } from '#src/chat/index.ts';
@@ -253,11 +253,10 @@ export class InteractionHandler {
       const { url: workspaceUrl } = await this.#options.workspaces.of(to.team, to.enterprise);
       const isQuestion = isInPane && placement === 'private' && card.buttons.some(isOrderButton);
       const placed = isQuestion ? 'public' : placement;
-      const send = (shown: Card) => replies.send(renderCard(shown, { workspaceUrl }), placed);
-      await send(card).catch((thrown: unknown) => {
-        // Slack fetches the pictures of a message itself, and refuses one with a picture that it cannot have.
+      const send = (hasPictures: boolean) => replies.send(renderCard(card, { workspaceUrl, hasPictures }), placed);
+      await send(true).catch((thrown: unknown) => {
         if (slackCodeOf(thrown) !== 'invalid_blocks') throw thrown;
-        return send(withPictures(card, () => null));
+        return send(false);
       });
     };
     return {

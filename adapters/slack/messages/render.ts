@@ -16,6 +16,7 @@ import {
   type TableBlock,
   tableBlocks,
   withoutDirection,
+  withPictures,
 } from '#commands/ui/card.ts';
 import type { BarChart, MessageRef } from '#src/chat/index.ts';
 import { escapePlain } from './mrkdwn.ts';
@@ -35,6 +36,8 @@ interface RenderContext {
   readonly repeats?: (MessageRef & { readonly label: string }) | null;
   /** Renders tables as Slack's own; only for messages. Default: as text. */
   readonly hasTables?: boolean;
+  /** Default: true. Slack fetches pictures itself, and refuses a message or tab with one that it cannot have. */
+  readonly hasPictures?: boolean;
   /** Chart at the end of the message. Default: none. */
   readonly chart?: BarChart | null;
 }
@@ -56,8 +59,9 @@ const LINK_BUTTON = 'open';
 
 /** Renders a card as a message: its blocks, the progress bar, the links to its clips and the buttons. */
 export function renderCard(card: Card, context: RenderContext): Body {
-  const { workspaceUrl, hasTables = false, chart = null } = context;
-  const blocks = [...layout(card, workspaceUrl, hasTables), ...progressAndClips(card, context)];
+  const { workspaceUrl, hasTables = false, hasPictures = true, chart = null } = context;
+  const shown = hasPictures ? card : withPictures<never>(card, () => null);
+  const blocks = [...layout(shown, workspaceUrl, hasTables), ...progressAndClips(card, context)];
   const charts = chart === null ? [] : [chartBlock(chart) as unknown as types.KnownBlock];
   const rows = [...charts, ...linkToOriginal(context), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
   return { text: fallbackText(card), blocks: [...blocks.slice(0, MOST_BLOCKS - rows.length), ...rows] };
@@ -96,6 +100,10 @@ function renderBlock(block: Run, index: number, workspaceUrl: string | null): re
       return [{ type: 'divider' }];
     case 'table':
       return [tableBlock(block)];
+    case 'picture': {
+      const image = renderPicture(block.picture);
+      return image === null ? [] : [image];
+    }
     case 'item':
       return itemBlocks(block, index, workspaceUrl);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
+import type { BotPorts } from '#commands/input/subcommand.ts';
 import { blocksOf } from '#commands/ui/card.ts';
 import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
@@ -83,17 +84,18 @@ describe('/video list', () => {
   it('shows the pictures of clips that have one beside their words', async () => {
     await filled;
     const pictured = new Map<string, string>();
-    house.posterOf = ({ id, request }) => {
+    const forPoster: BotPorts['pictures']['forPoster'] = ({ id, request }) => {
       if (request.prompt !== 'Fox 23') return null;
       pictured.set(id, request.prompt);
-      return { clip: id, url: `https://bot.example/media/${id}.jpg` };
+      return { id, url: `https://bot.example/media/${id}.jpg` };
     };
+    house.pictures = { ...house.pictures, forPoster };
     const reply = await house.bot.text(ada(), 'list');
     const items =
       reply.kind === 'private' ? blocksOf(reply.card).flatMap((one) => (one.kind === 'item' ? [one] : [])) : [];
-    const [clip = ''] = pictured.keys();
+    const [id = ''] = pictured.keys();
     expect(items.map(({ picture }) => picture)).toEqual([
-      { clip, url: `https://bot.example/media/${clip}.jpg`, alt: 'A frame of “Fox 23”' },
+      { id, url: `https://bot.example/media/${id}.jpg`, alt: 'A frame of “Fox 23”' },
       ...Array.from({ length: 9 }, () => undefined),
     ]);
   });

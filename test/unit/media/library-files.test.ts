@@ -25,6 +25,7 @@ it('keeps a copy of a file after the relay has evicted its own, until it is remo
   expect(await folder.keep('relay-1', file)).toBe('kept');
   await rm(path);
   expect(await folder.find('relay-1')).toMatchObject({ bytes: PNG.length, contentType: 'image/png' });
+  await writeFile(join(directory, 'library', 'relay-1.jpg'), 'picture');
   await folder.remove('relay-1');
   await folder.remove('relay-1');
   expect(await folder.find('relay-1')).toBeUndefined();

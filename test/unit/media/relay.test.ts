@@ -156,8 +156,10 @@ describe('without a public address', () => {
     const changed = url.replace(/.$/, (last) => (last === 'Q' ? 'A' : 'Q'));
     for (const forged of [changed, url.replace('relay-', 'relay-0'), url.replace('relay-', 'relay-%E0%A4')])
       expect(await own.fileOf(forged)).toBeUndefined();
+    await writeFile(`${(await own.fileOf(url))?.path}.jpg`, 'picture');
     await own.remove(url);
     expect(await own.fileOf(url)).toBeUndefined();
+    expect(await readdir(join(dataDir, 'relay'))).toEqual([]);
   });
 
   it('knows its addresses once there is one, and makes public ones of them', async () => {

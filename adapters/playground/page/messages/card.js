@@ -18,6 +18,8 @@ function Block({ block, clip, busy, onJump, onPress }) {
       return html`<h2 class="heading" dir="auto"><${Line} line=${block.line} onJump=${onJump} /></h2>`;
     case 'small':
       return html`<p class="small" dir="auto"><${Line} line=${block.line} clip=${clip} onJump=${onJump} /></p>`;
+    case 'picture':
+      return html`<img class="strip" src=${block.picture.url} alt=${shownText(block.picture.alt)} loading="lazy" onError=${hide} />`;
     case 'divider':
       return html`<hr />`;
     case 'table':

@@ -25,12 +25,12 @@ let directory: string;
 let task: Task;
 let message: MessageRef;
 /** Tasks whose picture was asked for. */
-let pictured: TaskId[];
+let pictured: string[];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'dailies-retraction-'));
   pictured = [];
-  const posterOf = async (id: TaskId) => {
+  const posterOf = async (id: string) => {
     pictured.push(id);
     const path = join(directory, 'fox.poster.jpg');
     await writeFile(path, 'a picture');
@@ -183,7 +183,7 @@ it('replaces what quotes the prompt once that expired, too', async () => {
 });
 
 it('shows pictures in a list from its own address, and none once the clip is removed', async () => {
-  const poster = { clip: TASK, url: 'https://bot.example/media/secret.jpg?signature=1' };
+  const poster = { id: TASK, url: 'https://bot.example/media/secret.jpg?signature=1' };
   const row = listRow({ task, message, phase: 'done', isCancellable: false, poster });
   await reply('ada', privately(layOut([heading('Team clips'), row])));
   const list = (await house.messages()).find(({ text }) => text.includes('Team clips'));

@@ -18,12 +18,12 @@ const PROMPT = 'a red fox running through snow, cinematic, at dawn';
 let house: PlaygroundHouse;
 let directory: string;
 /** Tasks whose clip or picture was asked for. */
-let asked: TaskId[];
+let asked: string[];
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'dailies-set-card-'));
   asked = [];
-  const posterOf = async (id: TaskId) => {
+  const posterOf = async (id: string) => {
     asked.push(id);
     return null;
   };

@@ -11,7 +11,7 @@ import {
   storedName,
 } from '#adapters/discord/messages/render.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
-import { type Card, type Line, layOut } from '#commands/ui/card.ts';
+import { type Card, heading, item, type Line, layOut, type Picture, small } from '#commands/ui/card.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { componentsV2 } from '#test/fakes/discord/components.ts';
 import { doneView, setView, taskView } from '#test/fakes/views.ts';
@@ -117,7 +117,7 @@ describe('a card', () => {
   // @see https://discord.com/developers/docs/components/reference#section: one accessory, a button or a thumbnail
   it('shows a picture beside an item, with the link to its message in the small print', () => {
     const picture = {
-      clip: 'task-1' as TaskId,
+      id: 'task-1',
       url: 'https://bot.example/media/task-1.jpg?expires=1',
       alt: '\u202Ea hen',
     };
@@ -151,6 +151,37 @@ describe('a card', () => {
         ],
       },
     ]);
+  });
+
+  it('shows a picture that stands alone as a gallery, and in one message ten rows of them with buttons', () => {
+    const url = 'https://bot.example/media/task-1.strip.jpg?expires=1';
+    const link = { id: 'task-1.strip', url, alt: '\u202Eframes' };
+    const none = { ...link, url: null };
+    const wide = (picture: Picture) => ({ kind: 'picture', picture }) as const;
+    const { components } = renderCard(layOut([['Details'], wide(link), wide(none), ['Done']]), {
+      guild: '7',
+    });
+    componentsV2.parse(components);
+    const gallery = { type: 12, items: [{ media: { url: link.url }, description: 'frames' }] };
+    const text = (content: string) => ({ type: 10, content });
+    expect(components).toMatchObject([{ components: [text('Details'), gallery, text('Done')] }]);
+    const rows = Array.from({ length: 10 }, () => item([{ code: '@mug' }], ['Ada'], undefined, link));
+    const buttons = [1, 2].map((at) => ({ id: `page:${at}`, label: 'Next', style: 'plain' as const }));
+    const page = renderParts(layOut([heading('Reference library'), ...rows, small('Write its name')], { buttons }), {
+      guild: '7',
+    });
+    expect(page).toHaveLength(1);
+    componentsV2.parse(page[0]?.components);
+    expect(JSON.stringify(page).match(/"type":11/g)).toHaveLength(10);
+  });
+
+  it('stays within Discord’s limits with rows of pictures above two rows of buttons', () => {
+    const picture = { id: 'task-1', url: 'https://bot.example/media/task-1.jpg', alt: 'a hen' };
+    const rows = Array.from({ length: 15 }, (_, at) => item([`hen ${at}.`], ['done'], undefined, picture));
+    const buttons = Array.from({ length: 10 }, (_, at) => ({ id: `b:${at}`, label: 'B', style: 'plain' as const }));
+    const parts = renderParts(layOut([heading('Waiting'), ...rows], { buttons }), { guild: '7' });
+    for (const { components } of parts) componentsV2.parse(components);
+    expect(JSON.stringify(parts).match(/hen \d+/g)).toHaveLength(15);
   });
 
   it('stays within Discord’s limits with ten rows and a clip, and splits text that is too long', () => {

@@ -1,8 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { renderCard } from '#adapters/slack/messages/render.ts';
-import type { Card } from '#commands/ui/card.ts';
+import type { Card, Picture } from '#commands/ui/card.ts';
 import { layOut } from '#commands/ui/card.ts';
-import type { TaskId } from '#src/tasks/task.ts';
 import { checkedBlocks } from '#test/fakes/slack/blocks.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
 
@@ -15,8 +14,9 @@ afterEach(async () => {
 });
 
 const url = 'https://bot.example/media/task-1.jpg?expires=1&signature=x';
-const picture = { clip: 'task-1' as TaskId, url, alt: '\u202Ea frame of a hen' };
+const picture = { id: 'task-1', url, alt: '\u202Ea frame of a hen' };
 const open = { message: { channel: 'C1', message: '1.2' }, label: 'Open' } as const;
+const wide = (shown: Picture) => ({ kind: 'picture', picture: shown }) as const;
 const row = { kind: 'item', title: [{ untrusted: 'a hen' }], small: ['done'] } as const;
 const list = (count: number): Card =>
   layOut(Array.from({ length: count }, () => ({ ...row, picture, accessory: open })));
@@ -55,4 +55,13 @@ it.each([true, false])('are left out where Slack cannot fetch them (unreachable:
   const [message] = shown();
   expect(plainOf(message ?? { text: '', blocks: [] }).match(/a hen/g)?.length).toBeGreaterThanOrEqual(10);
   expect(JSON.stringify(message?.blocks).match(/image_url/g)?.length ?? 0).toBe(isUnreachable ? 0 : 10);
+});
+
+it('are as wide as the message where they stand alone', () => {
+  const frames = { id: 'task-1.strip', url, alt: '\u202Eframes of a hen' };
+  const card = layOut([wide(frames), wide({ ...frames, url: null }), ['words']]);
+  const { blocks, text } = renderCard(card, { workspaceUrl: null });
+  checkedBlocks(blocks, 'details');
+  expect(blocks).toMatchObject([{ type: 'image', image_url: url, alt_text: 'frames of a hen' }, { type: 'rich_text' }]);
+  expect(text).toBe('words');
 });
