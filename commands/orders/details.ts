@@ -28,12 +28,12 @@ import { placeWords } from '../sentences/ordered.ts';
 import { removalLines } from '../sentences/removal.ts';
 import { requestWords } from '../sentences/settings.ts';
 import { stateWord } from '../sentences/state-words.ts';
-import { type Block, type Card, facts, heading, type Line, layOut, small, withText } from '../ui/card.ts';
+import { type Block, type Card, facts, heading, type Line, layOut, type Picture, small, withText } from '../ui/card.ts';
 import { improveButton } from './offer-cards.ts';
 import { isUndecided } from './task-actions.ts';
 
 export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
-  const { fileBehind, marksOf, clock, enhancer, chat, catalog } = ports;
+  const { fileBehind, marksOf, pictures, clock, enhancer, chat, catalog } = ports;
   const withOwnActions = async (card: Card): Promise<Card> =>
     isOnCard(task) ? withActions(card, await chat.view(task)) : card;
   if (isBlind(task)) return privately(await withOwnActions(blindDetailsCard(task)));
@@ -45,7 +45,8 @@ export async function showDetails(ports: BotPorts, task: Task): Promise<Reply> {
       : fileBehind(url);
   const media = MEDIA_KINDS.flatMap((kind) => given[kind].map(async (url) => ({ kind, url, file: await fileOf(url) })));
   const [shown, marks] = await Promise.all([Promise.all(media), marksOf(task)]);
-  const card = detailsCard(titled(catalog(), asOf(task, clock.now())), ledgerOf(task), { media: shown, marks });
+  const files = { media: shown, marks, strip: pictures.forPoster(task, true) };
+  const card = detailsCard(titled(catalog(), asOf(task, clock.now())), ledgerOf(task), files);
   const isImprovable = enhancer !== null && !isContentRemoved(task) && !isUndecided(task);
   const details = isImprovable ? { ...card, buttons: [improveButton(task.id)] } : card;
   if (place?.kind !== 'storyboard') return privately(await withOwnActions(details));
@@ -67,12 +68,15 @@ interface ShownFiles {
   readonly media: readonly ShownMedia[];
   /** Marks of AI in the clip; `null` where they cannot be read. */
   readonly marks: FileMarks | null;
+  /** Frames of the clip; `null` where none may be shown. */
+  readonly strip: Pick<Picture, 'id' | 'url'> | null;
 }
 
 /** Shows all details of a task. The prompt is last, so that a long one cuts nothing else off. */
-export function detailsCard(task: Task, entries: readonly LedgerEntry[], { media, marks }: ShownFiles): Card {
+export function detailsCard(task: Task, entries: readonly LedgerEntry[], { media, marks, strip }: ShownFiles): Card {
   return layOut([
     heading('Details'),
+    strip && { kind: 'picture', picture: { ...strip, alt: `Frames of “${typedPrompt(task.request)}”` } },
     settingsLine(task),
     ...media.map(mediaLine),
     stateLine(task),

@@ -43,7 +43,8 @@ async function signOff(
     return refused('This is your own clip. In this team, someone else signs it off.');
   const isStale = (task.review?.length ?? 0) !== after;
   const [newest] = isStale ? [] : visibleAmong(caller, await ports.reviews.newer(task));
-  if (newest !== undefined && versionOf(newest) > (asked ?? 0)) return privately(newerVersionCard(task, newest, after));
+  if (newest !== undefined && versionOf(newest) > (asked ?? 0))
+    return privately(newerVersionCard(ports, task, { newest, after }));
   const decision = { kind: 'signed_off', by: caller.user, atMs: ports.clock.now() } as const;
   return decide(ports, { caller, task, after, decision }, async (now) =>
     privately(signedOffReply(now, destinationOf(now, rules))),
@@ -51,7 +52,12 @@ async function signOff(
 }
 
 /** Asks whether to sign off a version although there is a newer one. */
-function newerVersionCard(task: Task, newest: Task, after: number): Card {
+function newerVersionCard(
+  { pictures }: Pick<BotPorts, 'pictures'>,
+  task: Task,
+  { newest, after }: { readonly newest: Task; readonly after: number },
+): Card {
+  const strip = pictures.forPoster(newest, true);
   const isDone = newest.clip !== undefined;
   const this_ = versionWords(task);
   const press = { action: 'sign_off', task: task.id, after, newest: versionOf(newest) } as const;
@@ -61,6 +67,7 @@ function newerVersionCard(task: Task, newest: Task, after: number): Card {
         { strong: `Sign off ${this_}?` },
         ` There is a newer version, ${versionWords(newest)}${isDone ? '' : ', which is still being made'}.`,
       ],
+      strip && { kind: 'picture', picture: { ...strip, alt: `Frames of ${versionWords(newest)}` } },
     ],
     { buttons: [button(press, `Sign off ${this_}`, 'primary')] },
   );

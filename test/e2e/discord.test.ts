@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { loadImage } from '@napi-rs/canvas';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeDiscord, type FakeDiscordOptions, fileOf, startDiscord } from '#test/fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '#test/fakes/discord-house.ts';
@@ -459,7 +460,7 @@ test('relays Discord attachments when signed links are enabled', async () => {
   expect(Buffer.from(await file.arrayBuffer())).toEqual(png.content);
 });
 
-test('pictures in a list: a signed link that ends with the clip', async () => {
+test('pictures of a clip: signed links, in a list and under Details, that end with it', async () => {
   await upstream.close();
   upstream = await startVideoService({ clip: await realClip(dir.path, 300_000) });
   await start({ FFMPEG_PATH: ffmpeg, PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of this test' });
@@ -473,8 +474,13 @@ test('pictures in a list: a signed link that ends with the clip', async () => {
   const picture = await fetch(`${dailies.url}${path}`);
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
   expect((await fetch(`${dailies.url}${path.replace('.jpg', '')}`)).status).toBe(404);
+  const details = buttonsOf(discord.message(card.id)).find(({ id }) => id.startsWith('details:'))?.id ?? '';
+  const shown = JSON.stringify((await look.card(discord.people.press(card.id, details))).components);
+  const strip = /dailies\.example(\/media\/[^"]*\.strip\.jpg[^"]*)/.exec(shown)?.[1] ?? '';
+  const frames = await fetch(`${dailies.url}${strip}`);
+  expect(await loadImage(await frames.arrayBuffer())).toMatchObject({ width: 1280, height: 180 });
   await deleteClip(card.id);
   expect(discord.takeVanished().map(({ messageId }) => messageId)).toEqual([card.id]);
-  expect((await fetch(`${dailies.url}${path}`)).status).toBe(404);
+  for (const one of [path, strip]) expect((await fetch(`${dailies.url}${one}`)).status).toBe(404);
   expect(pictureIn(await listed())).toBeUndefined();
 });

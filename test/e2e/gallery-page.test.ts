@@ -451,7 +451,7 @@ test('the chat page is accessible with headings and tables, also on a phone', TI
 });
 
 test(
-  'the frame of a clip on the chat page is that of the file, with its picture until it is played',
+  'the frame of a clip on the chat page is that of the file, with its picture until it is played, and more in its details',
   TIMEOUT,
   async () => {
     // The file has 320 × 180, whatever was ordered.
@@ -470,6 +470,14 @@ test(
     const time = () => frame.locator('video').evaluate((video: HTMLVideoElement) => video.currentTime);
     await expect.poll(time).toBeGreaterThan(0);
     await expect.poll(() => frame.locator('.play').count()).toBe(1);
+    // Its details have four frames side by side.
+    await page.locator(`#${order} button`, { hasText: 'Details' }).click();
+    const strip = page.locator('img.strip');
+    await strip.scrollIntoViewIfNeeded();
+    const width = () => strip.evaluate((image: HTMLImageElement) => image.naturalWidth);
+    await expect.poll(width).toBe(1280);
+    expect(await strip.getAttribute('alt')).toBe('Frames of “a tall tree”');
+    expect(await violations(page)).toEqual([]);
   },
 );
 

@@ -98,7 +98,7 @@ it('removes the private replies that show the task, and leaves the others', asyn
   await reply('ada', offer(PROMPT), PROMPT);
   await reply('ada', listOf(task));
   await reply('ben', listOf(task));
-  await reply('ben', privately(detailsCard(task, [], { media: [], marks: null })));
+  await reply('ben', privately(detailsCard(task, [], { media: [], marks: null, strip: null })));
   await reply('ben', listOf(other));
   await reply('cleo', offer('a red fox, drawn by hand'), 'a red fox, drawn by hand');
   expect(await storedIn(house.store)).toContain('running through snow');

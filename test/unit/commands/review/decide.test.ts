@@ -114,8 +114,15 @@ describe('Sign off', () => {
       house.records.set(made.id, { ...made, retryOf: task.id, ...versionOf(number) });
       return made;
     };
-    await retry(2, ...DONE);
+    const newest = await retry(2, ...DONE);
+    const forPoster = ({ id }: Pick<Task, 'id'>, isStrip = false) => ({
+      id: `${id}${isStrip ? '.strip' : ''}`,
+      url: null,
+    });
+    house.pictures = { ...house.pictures, forPoster };
     const asked = await signOff(bob());
+    const frames = { id: `${newest.id}.strip`, url: null, alt: 'Frames of v2' };
+    expect(asked).toMatchObject({ card: { blocks: [{}, { kind: 'picture', picture: frames }] } });
     expect(replyText(asked)).toContain('*Sign off v1?* There is a newer version, v2.');
     expect(buttonIds(asked)).toEqual([buttonId({ action: 'sign_off', task: task.id, after: 0, newest: 2 })]);
     expect(now().review).toBeUndefined();

@@ -105,7 +105,7 @@ describe('an order with a style', () => {
     expect(card).not.toContain('film');
     expect(plain(await order('list film'))).not.toContain('a red fox');
     expect(fileNameOf(task)).not.toContain('film');
-    const details = cardText(detailsCard(task, [], { media: [], marks: null })).replace(/[*‹›`]/gu, '');
+    const details = cardText(detailsCard(task, [], { media: [], marks: null, strip: null })).replace(/[*‹›`]/gu, '');
     expect(details).toContain('style house');
     expect(details).toMatch(new RegExp(`a red fox\nSent with the style house:\n${SENT}$`, 'u'));
   });

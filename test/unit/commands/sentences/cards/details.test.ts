@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detailsCard } from '#commands/orders/details.ts';
+import { blocksOf } from '#commands/ui/card.ts';
 import type { FileMarks } from '#src/media/ai-marks.ts';
 import type { LedgerEntry } from '#src/tasks/ledger.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
@@ -34,9 +35,9 @@ describe('the price in the details', () => {
     ['a doubtful send', { state: 'in_doubt', counted: 'doubted' }, '$0.30, unconfirmed, may be billed'],
     ['a send in progress', { state: 'reserved', counted: 'held' }, '$0.30, in progress'],
   ])('tells %s', (_case, changes, words) => {
-    expect(cardText(detailsCard(TASK, [{ ...ENTRY, ...changes }], { media: [], marks: null })).split('\n')).toContain(
-      words,
-    );
+    expect(
+      cardText(detailsCard(TASK, [{ ...ENTRY, ...changes }], { media: [], marks: null, strip: null })).split('\n'),
+    ).toContain(words);
   });
 });
 
@@ -61,11 +62,11 @@ describe('the marks in the details', () => {
     ],
     ['no mark', NONE, 'Its file carries no mark of AI that I know of. Invisible watermarks can’t be read here.'],
   ])('name %s', (_case, marks, words) => {
-    expect(cardText(detailsCard(TASK, [], { media: [], marks })).split('\n')).toContain(words);
+    expect(cardText(detailsCard(TASK, [], { media: [], marks, strip: null })).split('\n')).toContain(words);
   });
 
   it('are left out where the file is away', () => {
-    expect(cardText(detailsCard(TASK, [], { media: [], marks: null }))).not.toMatch(/mark/iu);
+    expect(cardText(detailsCard(TASK, [], { media: [], marks: null, strip: null }))).not.toMatch(/mark/iu);
   });
 
   it('are those of the clip’s file, and never shown of a blind clip', async () => {
@@ -77,5 +78,31 @@ describe('the marks in the details', () => {
     house.records.set(task.id, { ...task, set });
     expect(replyText(await house.bot.press(ada(), `details:${task.id}`))).toContain('after the reveal');
     expect(replyText(await house.bot.press(ada(), `details:${task.id}`))).not.toContain('Marked');
+  });
+});
+
+describe('the frames in the details', () => {
+  const strip = { id: 'task-1.strip', url: 'https://bot.example/media/task-1.strip.jpg' };
+  const shown = async (house: BotHouse, id: string) => {
+    const forPoster = (_task: unknown, isStrip?: boolean) => (isStrip === true ? strip : null);
+    house.pictures = { ...house.pictures, forPoster };
+    const reply = await house.bot.press(ada(), `details:${id}`);
+    return reply.kind === 'private' ? blocksOf(reply.card).filter(({ kind }) => kind === 'picture') : null;
+  };
+
+  it('are those of the clip, named by its prompt', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a red fox');
+    expect(await shown(house, task.id)).toEqual([
+      { kind: 'picture', picture: { ...strip, alt: 'Frames of “a red fox”' } },
+    ]);
+  });
+
+  it('are not asked for before the reveal of a comparison', async () => {
+    const house = new BotHouse(CATALOG);
+    const task = await house.seed(ada(), 'a red fox');
+    const set = { id: task.id, kind: 'comparison', at: 1, of: 2, upTo: task.price } as const;
+    house.records.set(task.id, { ...task, set });
+    expect(await shown(house, task.id)).toEqual([]);
   });
 });
