@@ -1,4 +1,4 @@
-import { MAX_IMAGES, type ReferenceImage, referenceNameOf } from '#src/teams/index.ts';
+import { MAX_IMAGES, referenceNameOf } from '#src/teams/index.ts';
 import { isLastFrame, splitAddresses } from '#src/videos/index.ts';
 import type { Caller, GivenOptions, OptionDeclaration, Reply } from '../bot-port.ts';
 import { nearest } from '../input/closest-match.ts';
@@ -6,7 +6,8 @@ import { optionValue } from '../input/options.ts';
 import { type BotPorts, privately, refused, type Subcommand, teamOf } from '../input/subcommand.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { noSuchImage, refusalSentence, refusalSentences } from '../sentences/refusals.ts';
-import { type Card, facts, heading, layOut, small } from '../ui/card.ts';
+import { pageButtons } from '../ui/buttons.ts';
+import { facts, heading, item, layOut, small } from '../ui/card.ts';
 
 /** Names that address everyone in a channel. */
 const MENTIONS: ReadonlySet<string> = new Set(['everyone', 'here', 'channel']);
@@ -40,9 +41,9 @@ export const library: Subcommand = {
     visibility: 'private',
   },
   run: async (ports, caller, given) => {
-    if (caller.isExternal === true) return refused('The library belongs to the team of this workspace.');
+    if (caller.isExternal === true) return refused(NOT_THEIRS);
     const [verb = 'list', word = '', ...links] = (optionValue(given, 'change') ?? '').split(/\s+/u).filter(Boolean);
-    if (verb.toLowerCase() === 'list') return privately(libraryCard(await ports.references.list(teamOf(caller))));
+    if (verb.toLowerCase() === 'list') return showPage(ports, caller, { offset: 0 });
     const name = referenceNameOf(word);
     if (!isChange(verb))
       return refused('I don’t know what to change. Write “add @mug” with an image, or “remove @mug”.');
@@ -58,20 +59,34 @@ export const library: Subcommand = {
       ? add(ports, caller, name, [...links, ...(given['image'] ?? [])])
       : remove(ports, caller, name);
   },
+  presses: { 'page:library': showPage },
 };
 
+/** Images on a page. */
+const PAGE_LENGTH = 10;
 const USE = 'Write its name in a prompt, such as “a mug like @mug on a table”, or give it as an image option.';
 
-function libraryCard(images: readonly ReferenceImage[]): Card {
+const NOT_THEIRS = 'The library belongs to the team of this workspace.';
+
+async function showPage(ports: BotPorts, caller: Caller, { offset }: { readonly offset: number }): Promise<Reply> {
+  if (caller.isExternal === true) return refused(NOT_THEIRS);
+  const images = await ports.references.list(teamOf(caller));
   if (images.length === 0)
-    return layOut([['The library is empty. ', { code: '/video library add @mug' }, ' and an image adds one.']]);
-  return layOut([
-    heading('Reference library'),
-    ...images.map(({ name, by, addedAtMs }) =>
-      facts([{ code: `@${name}` }], [{ person: by }], [{ timeMs: addedAtMs }]),
-    ),
-    small(USE),
-  ]);
+    return privately(
+      layOut([['The library is empty. ', { code: '/video library add @mug' }, ' and an image adds one.']]),
+    );
+  const shown = images.slice(offset, offset + PAGE_LENGTH);
+  const page = {
+    page: { what: 'library', offset },
+    length: PAGE_LENGTH,
+    hasMore: images.length > offset + PAGE_LENGTH,
+  } as const;
+  const rows = shown.map(({ name, url, by, addedAtMs }) => {
+    const picture = ports.pictures.forImage(url);
+    const shown = picture && { ...picture, alt: `The image @${name}` };
+    return item([{ code: `@${name}` }], facts([{ person: by }], [{ timeMs: addedAtMs }]), undefined, shown);
+  });
+  return privately(layOut([heading('Reference library'), ...rows, small(USE)], { buttons: pageButtons(page) }));
 }
 
 /** Returns whether words typed after `library` can be meant for the command: a prompt may begin with that word. */

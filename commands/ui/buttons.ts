@@ -161,7 +161,7 @@ interface DiscrepancyPlace {
 
 /** Page of a list; `offset`: number of entries on the previous pages. */
 export type Page =
-  | { readonly what: 'models' | 'budgets'; readonly offset: number }
+  | { readonly what: 'models' | 'budgets' | 'library'; readonly offset: number }
   /** Of `/video list`, by the requester's platform id, and the text that the prompt must contain; `null` for no filter. */
   | { readonly what: 'list'; readonly offset: number; readonly user: string | null; readonly search: string | null }
   /**
@@ -288,6 +288,7 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   discard: draft,
   'page:models': [offset],
   'page:budgets': [offset],
+  'page:library': [offset],
   'page:list': [offset, user, nullable(text('search'))],
   'page:usage': [offset, text('month', /^\d{4}-\d\d$/u), by, user],
   'page:audit': [offset, choice('isDeployment', { deployment: true, team: false })],

@@ -30,7 +30,7 @@ export {
   valueRules,
 } from './policy/policy.ts';
 export { type PurchaseNow, purchaseAt, refusedBy } from './policy/purchase-check.ts';
-export { MAX_IMAGES, type ReferenceImage, References, referenceNameOf } from './references.ts';
+export { MAX_IMAGES, References, referenceNameOf } from './references.ts';
 export {
   DEFAULT_SETTINGS,
   type Pause,

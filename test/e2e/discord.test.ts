@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { loadImage } from '@napi-rs/canvas';
+import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeDiscord, type FakeDiscordOptions, fileOf, startDiscord } from '#test/fakes/discord/index.ts';
 import { buttonsOf, plainOf } from '#test/fakes/discord-house.ts';
@@ -483,4 +483,19 @@ test('pictures of a clip: signed links, in a list and under Details, that end wi
   expect(discord.takeVanished().map(({ messageId }) => messageId)).toEqual([card.id]);
   for (const one of [path, strip]) expect((await fetch(`${dailies.url}${one}`)).status).toBe(404);
   expect(pictureIn(await listed())).toBeUndefined();
+});
+
+test('pictures of the library: a small copy of each image, by a link that ends', async () => {
+  await start({ FFMPEG_PATH: ffmpeg, PUBLIC_URL: 'https://dailies.example', LINK_SECRET: 'a secret of this test' });
+  await discord.botReady();
+  const image = fileOf('mug.png', 'image/png', createCanvas(1000, 800).toBuffer('image/png'));
+  const said = (options: Parameters<FakeDiscord['people']['slash']>[1] = {}) =>
+    look.card(discord.people.slash('video library', options));
+  expect(plainOf(await said({ change: 'add @mug', image }))).toContain('Added');
+  const path = /dailies\.example(\/media\/relay-[^"]*)/.exec(JSON.stringify((await said()).components))?.[1] ?? '';
+  const picture = await fetch(`${dailies.url}${path}`);
+  expect(await loadImage(await picture.arrayBuffer())).toMatchObject({ width: 320, height: 256 });
+  expect((await fetch(`${dailies.url}${path.replace('.jpg', '')}`)).status).toBe(404);
+  expect(plainOf(await said({ change: 'remove @mug' }))).toContain('Removed');
+  expect(JSON.stringify((await said()).components)).not.toContain('/media/');
 });

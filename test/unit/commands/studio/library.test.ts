@@ -1,5 +1,6 @@
 import { beforeEach, expect, it, vi } from 'vitest';
 import type { Reply } from '#commands/bot-port.ts';
+import { blocksOf, type Card, layOut } from '#commands/ui/card.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
 import { ada, BotHouse, bob } from '#test/fakes/bot-house.ts';
 import { replyText } from '#test/fakes/card-text.ts';
@@ -21,6 +22,29 @@ it('lists images with who added them, per team', async () => {
   expect(await said('library')).toContain('`@mug` · Ada');
   expect(await said('library', ada({ team: 'T2' }))).toContain('is empty');
   expect(await said('library', ada({ isExternal: true }))).toContain('belongs to the team');
+});
+
+it('shows ten images on a page, each with its picture, and none to others', async () => {
+  const url = 'https://dailies.example/media/relay-1';
+  house.pictures = {
+    ...house.pictures,
+    forImage: (given) => (given === url ? { id: 'relay-1', url: `${url}.jpg` } : null),
+  };
+  for (let at = 10; at < 21; at += 1)
+    await house.bot.command(ada(), 'library', { change: [`add cup-${at}`], image: [url] });
+  const shown = (reply: Reply) => (reply.kind === 'private' ? reply.card : layOut([]));
+  const rows = (card: Card) =>
+    blocksOf(card).flatMap((one) => (one.kind === 'item' ? [[one.title, one.picture?.alt, one.picture?.url]] : []));
+  const first = shown(await house.bot.text(ada(), 'library'));
+  const row = (at: number) => [[{ code: `@cup-${at}` }], `The image @cup-${at}`, `${url}.jpg`];
+  expect(rows(first)).toEqual(Array.from({ length: 10 }, (_, at) => row(10 + at)));
+  const [next, ...more] = first.buttons;
+  expect([next?.label, more]).toEqual(['Next', []]);
+  const second = shown(await house.bot.press(ada(), next?.id ?? ''));
+  expect(rows(second)).toEqual([row(20), [[{ code: '@mug' }], undefined, undefined]]);
+  expect(second.buttons.map(({ label }) => label)).toEqual(['Previous']);
+  expect(replyText(await house.bot.press(ada({ isExternal: true }), next?.id ?? ''))).toContain('belongs to the team');
+  expect(replyText(await house.bot.press(ada({ team: 'T2' }), next?.id ?? ''))).toContain('is empty');
 });
 
 it('uses an image by its name in a prompt and in the option, on every way in', async () => {
