@@ -260,7 +260,7 @@ export class Slack implements Adapter {
     const card = cardOf(view, mention);
     const chart = view.kind === 'report' ? view.chart : null;
     const body = renderCard(card, { workspaceUrl, hasTables: true, chart });
-    const plain = view.kind === 'end' ? {} : { plainBody: renderCard(card, { workspaceUrl }) };
+    const plain = view.kind === 'end' ? {} : { plainBody: renderCard(card, { workspaceUrl, hasPictures: false }) };
     const { thread } = readAddress(place.address);
     const root = replyTo === null ? thread : await this.#messageStore.rootOf(replyTo);
     const post = { to, channel: place.channel, thread: root, body, ...plain };
@@ -420,7 +420,8 @@ export class Slack implements Adapter {
     const card = cardOf(view);
     const more = message === null ? [] : await this.#broadcasts.buttons(message, origin, view, files[0]);
     const whole = more.length === 0 ? card : { ...card, buttons: [...card.buttons, ...more] };
-    return renderCard(whole, { workspaceUrl: await this.#workspaceUrl(origin), clips: linksIn(view, files), repeats });
+    const workspaceUrl = await this.#workspaceUrl(origin);
+    return renderCard(whole, { workspaceUrl, hasPictures: false, clips: linksIn(view, files), repeats });
   }
 
   async #workspaceUrl(place: Pick<Place, 'team' | 'address'>): Promise<string | null> {

@@ -18,6 +18,7 @@ import {
   type Line,
   layOut,
   type Optional,
+  type Picture,
   small,
 } from '../ui/card.ts';
 import { approvableBy, pressApprove, pressDeny, requestId, requestPrice, requestWith } from './decide.ts';
@@ -85,9 +86,12 @@ function listed(
     requests.map(async (tasks) => {
       const [task, ...others] = tasks;
       const isSeen = visibleAmong(caller, [task]).length > 0;
+      const isPromptShown = isSeen || task.approval?.isPromptShown === true;
+      const picture = isPromptShown ? await ports.pictures.forRequest(task) : null;
       return {
         tasks: [titled(ports.catalog(), task), ...others.map((one) => titled(ports.catalog(), one))],
-        isPromptShown: isSeen || task.approval?.isPromptShown === true,
+        isPromptShown,
+        picture: picture && { ...picture, alt: `Picture for “${typedPrompt(task.request)}”` },
         message: isSeen ? await ports.chat.messageOf(requestId(tasks)) : undefined,
       };
     }),
@@ -98,13 +102,15 @@ function listed(
 interface ListedRequest {
   readonly tasks: ApprovalTasks;
   readonly isPromptShown: boolean;
+  readonly picture: Picture | null;
   /** Its message, if it has one that the caller may see. */
   readonly message: MessageRef | undefined;
 }
 
 function waitingBlock(one: ListedRequest, index: number, count: number): Block {
   const number: Line = count === 1 ? [] : [`${index + 1}. `];
-  return item([...number, ...titleOf(one)], facts(...requestFacts(one), expiry(one)));
+  const small = facts(...requestFacts(one), expiry(one));
+  return item([...number, ...titleOf(one)], small, undefined, one.picture);
 }
 
 /** Numbers the buttons like the requests, if there are several. */
@@ -118,13 +124,13 @@ function numbered(tasks: ApprovalTasks, index: number, count: number): readonly 
 function ownBlock(one: ListedRequest): Block {
   const title = facts(formatPrice(requestPrice(one.tasks)), promptLine(one));
   const withdraw = button({ action: 'withdraw', task: requestId(one.tasks) }, 'Withdraw');
-  return item(title, facts(...requestFacts(one), expiry(one)), withdraw);
+  return item(title, facts(...requestFacts(one), expiry(one)), withdraw, one.picture);
 }
 
 function decidedBlock(one: ListedRequest): Block {
-  const { tasks, message } = one;
+  const { tasks, message, picture } = one;
   const small = facts(decisionWords(tasks[0]), ...requestFacts(one));
-  return item(titleOf(one), small, message && { message, label: 'Open' });
+  return item(titleOf(one), small, message && { message, label: 'Open' }, picture);
 }
 
 function titleOf(one: ListedRequest): Line {

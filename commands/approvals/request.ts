@@ -57,7 +57,7 @@ export async function askForPrompt(
         ...approverNames(askedOf),
         ` would have to approve ${it}.`,
       ],
-      ['This channel is private. May approvers who aren’t in it see the prompt?'],
+      ['This channel is private. May approvers who aren’t in it see the prompt and any pictures with it?'],
     ),
     buttons: [
       button({ ...ask, isPromptShown: true }, `Ask, with the prompt · ${cost}`, 'primary'),

@@ -46,7 +46,7 @@ export function createAppChat(
     slowestPollMs: config.poll.maxMs,
     refundKnown: isSandboxed(config),
     admins: [...config.admins, ...BUILT_IN_ADMINS],
-    leftFor: money.leftFor,
+    forApprovers: { leftFor: money.leftFor, pictureOf: (task) => links.forRequest(task) },
     settingsOf: (team) => money.settings.get(team),
     keptUntil: createKeptUntil({ ...deps, ...money, retention: config.retention }),
   });

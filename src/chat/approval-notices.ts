@@ -12,12 +12,13 @@ import { setCardId } from './sets/set-view.ts';
 
 type Options = Pick<
   ChatParts,
-  'posts' | 'sets' | 'repository' | 'platformOf' | 'modelOf' | 'admins' | 'leftFor' | 'logger'
+  'posts' | 'sets' | 'repository' | 'platformOf' | 'modelOf' | 'admins' | 'forApprovers' | 'logger'
 >;
 
 /** What approvers are asked about, together: a task, or the tasks of a set, with the id of its card. */
 interface Asked extends Pick<Task, 'id' | 'origin' | 'price' | 'request' | 'approval' | 'declined'> {
-  readonly isBlind: boolean;
+  /** The task, or of a set the one whose request it shows. */
+  readonly shown: Task;
   /** Absent: it is a task of its own. */
   readonly set?: TaskSet;
 }
@@ -99,7 +100,8 @@ export class ApprovalNotices {
       const isPromptShown = posted.view.prompt !== null;
       const prompt = isPromptShown ? typedPrompt(asked.request) : null;
       const more = { price, prompt, ...this.#setOf(asked, isPromptShown), isReminder: false };
-      const view: ApprovalNotice = { ...posted.view, ...more, decided };
+      const { picture: _picture, ...before } = posted.view;
+      const view: ApprovalNotice = { ...before, ...more, decided };
       const shown = hash('sha256', JSON.stringify(view), 'hex');
       await this.#options.posts.edit(asked, posted, { view, shown }, isRecorded);
     }
@@ -108,7 +110,7 @@ export class ApprovalNotices {
   /** Returns what a task is asked about with: alone, or its set; `null` for the tasks of a set after the first one. */
   async #askedOf(task: Task): Promise<Asked | null> {
     const { set, ...rest } = task;
-    if (set === undefined) return { ...rest, isBlind: isBlind(task) };
+    if (set === undefined) return { ...rest, shown: task };
     return set.at === 1 ? askedOfSet(await this.#options.sets.get(set)) : null;
   }
 
@@ -205,17 +207,19 @@ export class ApprovalNotices {
     { asked, message }: Request,
     { isPromptShown, ...more }: Pick<ApprovalNotice, 'pings' | 'isReminder'> & { readonly isPromptShown: boolean },
   ): Promise<ApprovalNotice> {
-    const { id, request, origin, price, approval } = asked;
+    const { id, request, origin, price, approval, shown } = asked;
+    const { leftFor, pictureOf } = this.#options.forApprovers;
     return {
       kind: 'approval',
       task: id,
       by: origin.user,
       price,
-      model: asked.isBlind ? '' : this.#titleOf(asked),
+      model: isBlind(shown) ? '' : this.#titleOf(asked),
       seconds: request.seconds,
       prompt: isPromptShown ? typedPrompt(request) : null,
+      picture: isPromptShown ? await pictureOf(shown) : null,
       message: isPromptShown ? message : null,
-      left: await this.#options.leftFor(asked),
+      left: await leftFor(asked),
       expiresAtMs: approval?.expiresAtMs ?? 0,
       decided: null,
       ...this.#setOf(asked, isPromptShown),
@@ -238,7 +242,7 @@ function askedOfSet(set: TaskSet): Asked {
     origin,
     price: sumOf(tasks.map((task) => task.price)) ?? shown.price,
     request,
-    isBlind: isBlind(shown),
+    shown,
     set,
     ...(approval === undefined ? {} : { approval }),
     ...(declined === null ? {} : { declined }),

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Store, WorkQueue } from '../engine/index.ts';
 import type { Logger } from '../logger.ts';
+import type { ClipLinks } from '../media/index.ts';
 import type { Clips, TaskRepository } from '../pipeline/index.ts';
 import type { DurationEstimates, Price, Task, TaskId } from '../tasks/index.ts';
 import type { Admin, TeamKey, TeamSettings } from '../teams/index.ts';
@@ -50,8 +51,12 @@ export interface ChatOptions {
   /** Persons named in `ADMINS`, who are pinged where there is no approver. */
   readonly admins: readonly Admin[];
   readonly settingsOf: (team: TeamKey) => Promise<Pick<TeamSettings, 'aiLabel' | 'reviewIn' | 'signedOffChannel'>>;
-  /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
-  readonly leftFor: (of: Pick<Task, 'origin' | 'price'>) => Promise<Price | null>;
+  /** What notices to approvers show besides the request. */
+  readonly forApprovers: {
+    /** Returns what the team of a task has left in its currency this month; `null` without a limit. */
+    readonly leftFor: (of: Pick<Task, 'origin' | 'price'>) => Promise<Price | null>;
+    readonly pictureOf: ClipLinks['forRequest'];
+  };
   /** Returns the model of another service that takes a task's order as it is; `null`: there is none. */
   readonly elsewhere: (task: Task) => Promise<Elsewhere | null>;
   /** Returns the time at which the clip of a task is removed; `null`: it has none, or keeps it. */

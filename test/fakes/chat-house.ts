@@ -40,6 +40,8 @@ export interface ChatHouseOptions {
   readonly modelOf?: ChatOptions['modelOf'];
   /** Default: nobody is named in `ADMINS`. */
   readonly admins?: ChatOptions['admins'];
+  /** Default: no request has a picture. */
+  readonly pictureOf?: ChatOptions['forApprovers']['pictureOf'];
   /** Finds a clip. Default: returns the clip's own location. */
   readonly find?: Clips['find'];
 }
@@ -82,7 +84,10 @@ export class ChatHouse {
       logger,
       platforms,
       handing: new AttachmentPlanner({ fitter: options.fitter ?? { isThere: false, fit: async () => null }, links }),
-      leftFor: async () => ({ amount: '36.20', currency: 'USD' }),
+      forApprovers: {
+        leftFor: async () => ({ amount: '36.20', currency: 'USD' }),
+        pictureOf: options.pictureOf ?? (async () => null),
+      },
       keptUntil: options.keptUntil ?? (async () => null),
       admins: options.admins ?? [],
       elsewhere: options.elsewhere ?? (async () => null),

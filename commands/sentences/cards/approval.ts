@@ -114,7 +114,7 @@ function reasonLine(reason: string): Line {
 
 /** Renders the notice to approvers: who requests what for how much, what is left, and the buttons of the decision. */
 export function approvalCard(view: ApprovalNotice): Card {
-  const { task, by, price, prompt, left, pings, isReminder, decided, expiresAtMs } = view;
+  const { task, by, price, prompt, picture = null, left, pings, isReminder, decided, expiresAtMs } = view;
   const clips = someClips(view.set ?? null);
   const to = pings.map((approver): Line => [pingOf(approver)]);
   const still = isReminder ? ` still waits for the approval of ${clips} for ` : ` requests ${clips} for `;
@@ -124,7 +124,9 @@ export function approvalCard(view: ApprovalNotice): Card {
   const title: Line = prompt === null ? ['From a private channel'] : [{ untrusted: shorten(prompt, PROMPT_LENGTH) }];
   const end: readonly Line[] =
     decided === null ? [['Expires ', { timeMs: expiresAtMs }, '.']] : decisionLines(decided, view);
-  return layOut([ask, item(title, noticeFacts(view)), ...setLines(view).map((line) => small(...line)), ...end], {
+  const shown = prompt === null ? null : picture && { ...picture, alt: `Picture for “${prompt}”` };
+  const request = item(title, noticeFacts(view), undefined, shown);
+  return layOut([ask, request, ...setLines(view).map((line) => small(...line)), ...end], {
     buttons: decided === null ? approvalButtons(task, price) : [],
   });
 }

@@ -1,3 +1,4 @@
+import type { ClipLinks } from '../../media/index.ts';
 import type {
   Approval,
   Approver,
@@ -70,6 +71,8 @@ export interface ApprovalNotice {
   readonly seconds: number;
   /** `null` for recipients outside of a private channel. */
   readonly prompt: string | null;
+  /** Picture of what it is about, while it waits; `null` for none, and where there is no prompt. Default: none. */
+  readonly picture?: ReturnType<ClipLinks['forPoster']>;
   /** The task's message, for a link; `null` where it is gone, or not for the recipients. */
   readonly message: MessageRef | null;
   /** What the team has left this month, in the currency of the price; `null` without a limit. */

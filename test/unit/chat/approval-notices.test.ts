@@ -116,6 +116,28 @@ describe('the approvers of a request', () => {
     }
   });
 
+  it('see its picture with its prompt alone, until it is decided', async () => {
+    const picture = { id: 'relay-1', url: 'https://bot.example/media/relay-1.jpg' };
+    const pictured: Task[] = [];
+    const pictureOf = async (task: Task) => {
+      pictured.push(task);
+      return picture;
+    };
+    const origin = { ...requestedTask().origin, audience: 'channel' } as const;
+    for (const [view, shown] of [
+      [true, picture],
+      [false, null],
+    ] as const) {
+      const house = new ChatHouse({ pictureOf });
+      house.platform.memberRights.set('clips', { view, post: view, manage: false });
+      const id = await house.task({ ...asking([BEN]), origin });
+      expect(house.platform.notices.map((one) => one.view)).toMatchObject([{ picture: shown }]);
+      expect(pictured.splice(0).map((task) => task.id)).toEqual(view ? [id] : []);
+      await house.happen(id, EVENTS.decline);
+      expect(house.platform.settled[0]?.view).not.toHaveProperty('picture');
+    }
+  });
+
   it('are each asked although another one is forgotten meanwhile', async () => {
     const house = new ChatHouse();
     let isDown = true;

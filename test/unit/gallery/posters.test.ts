@@ -103,7 +103,7 @@ it('takes none without ffmpeg, of no clip, and for no id that is a path', async 
   const takes: string[] = [];
   expect(await new Posters({ folder, takePicture: null, isRemoved: async () => false }).of(ID, clipOf)).toBeNull();
   expect(await posters(takes).of(ID, async () => undefined)).toBeNull();
-  expect(await posters(takes).of('../t1' as TaskId, clipOf)).toBeNull();
+  expect(await posters(takes).of('../t1', clipOf)).toBeNull();
   expect(await posters(takes, async () => false).of(ID, clipOf)).toBeNull();
   expect(takes).toEqual([]);
 });

@@ -14,7 +14,7 @@ import { writeClip } from '#test/fakes/clip.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
 import { storedIn } from '#test/fakes/stored.ts';
 import { newTask, originOf } from '#test/fakes/tasks.ts';
-import { doneView, endNotice } from '#test/fakes/views.ts';
+import { approvalNotice, doneView, endNotice } from '#test/fakes/views.ts';
 
 const TASK = 'a1b2c3d4e5f6' as TaskId;
 const PROMPT = 'a red fox running through snow, cinematic, at dawn, with a long shadow behind it';
@@ -197,4 +197,29 @@ it('shows pictures in a list from its own address, and none once the clip is rem
   expect(await pictureAt(`/playground/posters/${list?.id}/another`)).toBe('');
   await retract();
   expect(await pictureAt(url)).toBe('');
+});
+
+it('shows the frames of a clip, and the picture of a request, from its own address', async () => {
+  const strip = { id: `${TASK}.strip`, url: null };
+  await reply('ada', privately(detailsCard(task, [], { media: [], marks: null, strip })));
+  const { origin } = task;
+  const place = { team: origin.team, channel: 'general', address: {} };
+  const view = approvalNotice({ prompt: 'a hen', picture: { id: 'relay-1', url: 'https://bot.example/?signature=1' } });
+  await house.platform.notify({ key: 'ask:1', place, replyTo: null, mention: null, view });
+  const shown = (await house.messages()).flatMap(({ id, card }) =>
+    card.blocks.flatMap((block) => ('picture' in block && block.picture ? [{ id, ...block.picture }] : [])),
+  );
+  const path = (at: number, picture: string) => `/playground/posters/${shown[at]?.id}/${picture}`;
+  expect(shown).toMatchObject([
+    { url: path(0, strip.id), alt: `Frames of “${PROMPT}”` },
+    { url: path(1, 'relay-1'), alt: 'Picture for “a hen”' },
+  ]);
+  const status = async (url: string) => (await fetch(`${house.url}${url}`)).status;
+  expect(await Promise.all(shown.map(({ url }) => status(`${url}`)))).toEqual([200, 200]);
+  expect(await Promise.all([path(0, 'relay-1'), path(1, strip.id), path(0, TASK)].map(status))).toEqual([
+    204, 204, 204,
+  ]);
+  expect(JSON.stringify(await house.messages())).not.toContain('signature');
+  await retract();
+  expect(await status(path(0, strip.id))).toBe(204);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { OPTION_FIELDS } from '#adapters/discord/registration/commands.ts';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import { UNKNOWN_BUTTON } from '#commands/sentences/refusals.ts';
-import { buttonsOf } from '#commands/ui/card.ts';
+import { blocksOf, buttonsOf, type Card } from '#commands/ui/card.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada as adaWith, BotHouse, bob as bobWith } from '#test/fakes/bot-house.ts';
@@ -66,7 +66,9 @@ describe('an order above the team’s limit', () => {
       const there = await house(ben);
       there.audiences.set(ada.channel, 'channel');
       const question = await there.bot.text(ada, TEXT);
-      expect(replyText(question)).toContain('This channel is private. May approvers who aren’t in it see the prompt?');
+      expect(replyText(question)).toContain(
+        'This channel is private. May approvers who aren’t in it see the prompt and any pictures with it?',
+      );
       expect(there.records.size).toBe(0);
       const [id] = idsOf(question).filter((one) => one.endsWith(`:${answer}`));
       const press = { ...ada, interaction: `press-${answer}` };
@@ -526,5 +528,42 @@ describe('/video approvers', () => {
     const there = await house();
     expect((await run(there, 'add <@U8|Ben>', ben)).kind).toBe('refused');
     expect(await there.approvers.list(ada)).toEqual([]);
+  });
+});
+
+describe('the picture of a request in a list', () => {
+  const picture = { id: 'relay-1', url: 'https://bot.example/media/relay-1.jpg' };
+  const pictures = (card: Card) =>
+    blocksOf(card).flatMap((one) => (one.kind === 'item' && one.picture !== undefined ? [one.picture] : []));
+  const list = async (there: BotHouse, caller: Caller) => {
+    there.pictures = { ...there.pictures, forRequest: async () => picture };
+    const reply = await there.bot.text(caller, 'approvals');
+    if (reply.kind !== 'private') throw new TypeError('no list');
+    const home = await there.bot.home({ ...caller, channel: `direct-${caller.user.id}` });
+    expect(home.flatMap(pictures)).toEqual(pictures(reply.card));
+    return pictures(reply.card);
+  };
+  const alt = 'Picture for “a red fox”';
+
+  it('stands beside its prompt, also on the home page, for who waits, decides and decided', async () => {
+    const there = await house(ben);
+    const task = await requested(there);
+    expect(await list(there, ben)).toEqual([{ ...picture, alt }]);
+    expect(await list(there, ada)).toEqual([{ ...picture, alt }]);
+    await there.bot.press(ben, `deny:${task}`);
+    await there.bot.submit(ben, `deny:${task}`, { reason: 'no' });
+    const reply = await there.bot.text(ben, 'approvals');
+    expect(reply.kind === 'private' && pictures(reply.card)).toEqual([{ ...picture, alt }]);
+  });
+
+  it.each([true, false])('of a private channel goes with the prompt (shown: %s)', async (isShown) => {
+    const there = await house(ben);
+    there.audiences.set(ada.channel, 'channel');
+    const ids = idsOf(await there.bot.text(ada, TEXT));
+    const answer = ids.find((id) => id.endsWith(isShown ? ':shown' : ':hidden')) ?? '';
+    await there.bot.press({ ...ada, interaction: 'p1' }, answer);
+    there.memberRights.set(ada.channel, { view: false, post: false, manage: false });
+    const outside: Caller = { ...ben, channel: 'elsewhere' };
+    expect(await list(there, outside)).toEqual(isShown ? [{ ...picture, alt }] : []);
   });
 });

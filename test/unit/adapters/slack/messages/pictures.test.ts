@@ -4,6 +4,7 @@ import type { Card, Picture } from '#commands/ui/card.ts';
 import { layOut } from '#commands/ui/card.ts';
 import { checkedBlocks } from '#test/fakes/slack/blocks.ts';
 import { plainOf, SlackHouse } from '#test/fakes/slack-house.ts';
+import { approvalNotice } from '#test/fakes/views.ts';
 
 let house: SlackHouse | undefined;
 
@@ -65,3 +66,26 @@ it('are as wide as the message where they stand alone', () => {
   expect(blocks).toMatchObject([{ type: 'image', image_url: url, alt_text: 'frames of a hen' }, { type: 'rich_text' }]);
   expect(text).toBe('words');
 });
+
+it.each([true, false])(
+  'go with a request for approval until it is decided (unreachable: %s)',
+  async (isUnreachable) => {
+    house = await SlackHouse.start();
+    const { slack, platform } = house;
+    if (isUnreachable) slack.loseImages('https://bot.example');
+    const { alice, bob } = slack.users;
+    const place = { team: slack.team.id, channel: slack.channels.general, address: {} };
+    const view = approvalNotice({ picture: { id: 'task-1', url } });
+    const posted = () => slack.messages(place.channel).map(({ blocks }) => JSON.stringify(blocks));
+    const notice = await platform.notify({ key: 'ask:1', place, replyTo: null, mention: null, view });
+    expect(posted()).toEqual([expect.stringContaining('requests a clip for $4.00')]);
+    expect(posted()[0]?.includes(url)).toBe(!isUnreachable);
+    // An edit shows none, whatever its view has: it may not fail.
+    const origin = { ...place, platform: 'slack', interaction: 'i', user: { id: alice, name: 'Alice' } };
+    slack.loseImages('https://bot.example');
+    const declined = { how: 'denied', by: { id: bob, name: 'Bob' }, atMs: 1 } as const;
+    await platform.edit(notice, origin, { ...view, decided: { approval: null, declined } }, 'final');
+    expect(posted()).toEqual([expect.stringContaining('Denied')]);
+    expect(posted()[0]).not.toContain('image_url');
+  },
+);
