@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { types } from '@slack/bolt';
 import type { Bot, Caller } from '#commands/bot-port.ts';
 import { EMPTY_HOME } from '#commands/home.ts';
-import { withPictures } from '#commands/ui/card.ts';
+import type { Card } from '#commands/ui/card.ts';
 import { BoundedMap } from '#src/bounded-map.ts';
 import type { Clock } from '#src/clock.ts';
 import type { Broadcast } from '#src/engine/index.ts';
@@ -130,19 +130,14 @@ export class Home {
     const { to } = tab;
     const { url } = await this.#options.workspaces.of(to.team, to.enterprise);
     const cards = await this.#options.bot.home(caller);
-    // Slack fetches pictures itself, and refuses a tab with one that it cannot have.
-    const parts = cards.map(
-      (card) =>
-        renderCard(
-          withPictures(card, () => null),
-          { workspaceUrl: url },
-        ).blocks,
-    );
-    const blocks = parts.flatMap((part, at): types.KnownBlock[] => (at === 0 ? part : [{ type: 'divider' }, ...part]));
-    const shown = blocks.slice(0, MOST_BLOCKS);
-    const content = hash('sha256', JSON.stringify(shown));
+    const bare = tabBlocks(cards, url, false);
+    // The links to pictures change with each rendering.
+    const content = hash('sha256', JSON.stringify(bare));
     if (content === tab.content) return;
-    await this.#publish(to, caller.user.id, shown);
+    await this.#publish(to, caller.user.id, tabBlocks(cards, url, true)).catch((thrown: unknown) => {
+      if (asDailiesError(thrown, 'showing the home tab').retryable) throw thrown;
+      return this.#publish(to, caller.user.id, bare);
+    });
     tab.content = content;
   }
 
@@ -170,4 +165,11 @@ export class Home {
       client.views.publish({ user_id: user, view: { type: 'home', blocks } }),
     );
   }
+}
+
+/** Renders the cards of a tab, one below the other. */
+function tabBlocks(cards: readonly Card[], workspaceUrl: string | null, hasPictures: boolean): types.KnownBlock[] {
+  const parts = cards.map((card) => renderCard(card, { workspaceUrl, hasPictures }).blocks);
+  const all = parts.flatMap((part, at): types.KnownBlock[] => (at === 0 ? part : [{ type: 'divider' }, ...part]));
+  return all.slice(0, MOST_BLOCKS);
 }

@@ -54,10 +54,7 @@ export function checkedContents(world: World, form: Given, { what, maxText = 40_
   if (/"(?:image|thumbnail|video)_url":"[^"]*\/files-pri\//.test(JSON.stringify(blocks))) {
     throw malformed('invalid_blocks', ['downloading image failed'], `${what} passes a private address on`);
   }
-  // "invalid_blocks", "downloading image failed": no error of the app's, whose picture may be gone.
-  const pictures = [...JSON.stringify(blocks).matchAll(/"image_url":"(?<url>[^"]*)"/g)].map(([, url = '']) => url);
-  if (pictures.some((url) => world.unreachable.some((origin) => url.startsWith(origin))))
-    throw new Refusal('invalid_blocks', { body: { errors: ['downloading image failed'] } });
+  demandPictures(world, blocks, 'invalid_blocks');
   const { text = '' } = form;
   const isEmpty = text === '' && blocks.length === 0 && (form.attachments ?? []).length === 0;
   if (isEmpty) throw new Refusal('no_text', { violation: `${what} without contents` });
@@ -66,6 +63,13 @@ export function checkedContents(world: World, form: Given, { what, maxText = 40_
   // error all the same.
   if (text.trim() === '') world.violate(`${what} has no text for notifications`);
   return { text, blocks, metadata: form.metadata ?? null };
+}
+
+/** Fetches pictures like Slack. @throws Refusal, which is no error of the app's: its picture may be gone */
+export function demandPictures(world: World, blocks: readonly unknown[], code: string): void {
+  const pictures = [...JSON.stringify(blocks).matchAll(/"image_url":"(?<url>[^"]*)"/g)].map(([, url = '']) => url);
+  if (pictures.some((url) => world.unreachable.some((origin) => url.startsWith(origin))))
+    throw new Refusal(code, { body: { errors: ['downloading image failed'] } });
 }
 
 /** Name of the request for violations, and its limits. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checked, json } from './form.ts';
 import type { Call, Method } from './methods.ts';
+import { demandPictures } from './posting.ts';
 import type { View } from './records.ts';
 import { Refusal } from './refusal.ts';
 import { applyView, checkedView, openView } from './viewing.ts';
@@ -111,6 +112,8 @@ export const viewMethods = {
       if (!world.manifest.hasHome) throw new Refusal('not_enabled', { violation: 'views.publish without a Home tab' });
       if (world.users.get(form.user_id)?.teamId !== team.id) throw new Refusal('user_not_found');
       const next = checkedView(form.view, 'home');
+      // Views name every refusal of their contents so.
+      demandPictures(world, next.blocks, 'invalid_arguments');
       const shown = world.views.values().find((one) => one.type === 'home' && one.userId === form.user_id);
       if (form.hash !== undefined && form.hash !== shown?.hash) throw new Refusal('hash_conflict');
       if (shown === undefined) {

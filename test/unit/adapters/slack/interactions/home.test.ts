@@ -5,7 +5,7 @@ import type { Admission } from '#adapters/slack/interactions/admission.ts';
 import { Home } from '#adapters/slack/interactions/home.ts';
 import type { Clients } from '#adapters/slack/web-api/client.ts';
 import { EMPTY_HOME } from '#commands/home.ts';
-import { type Card, linesOf, textCard } from '#commands/ui/card.ts';
+import { type Card, item, layOut, linesOf, textCard } from '#commands/ui/card.ts';
 import { LocalBroadcast } from '#src/engine/cluster/broadcast.ts';
 import { ada, bob } from '#test/fakes/bot-house.ts';
 import { ManualClock } from '#test/fakes/manual-clock.ts';
@@ -117,6 +117,23 @@ describe('after a request or a decision', () => {
     expect(await changed(home)).toEqual(['T1:U1']);
     clock.advance(HOUR_MS);
     expect(await changed(home)).toEqual([]);
+  });
+
+  it('a tab is not published again for new links to the same pictures', async () => {
+    const home = replica();
+    const row = (signature: number, text: string) => {
+      const url = `https://bot.example/media/task-1.jpg?${signature}`;
+      return [layOut([item([text], [], undefined, { id: 'task-1', url, alt: 'a frame' })])];
+    };
+    bot.homeCards = row(1, 'a fox');
+    await home.show(TO, ada());
+    published.length = 0;
+    for (const cards of [row(2, 'a fox'), row(3, 'a hen')]) {
+      bot.homeCards = cards;
+      home.changed(TO);
+      await pass(clock, 2_000, 250);
+    }
+    expect(published).toHaveLength(1);
   });
 
   it('nothing is published once the tabs are stopped', async () => {

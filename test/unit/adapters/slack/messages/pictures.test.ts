@@ -89,3 +89,16 @@ it.each([true, false])(
     expect(posted()[0]).not.toContain('image_url');
   },
 );
+
+it.each([true, false])('are on the home tab where Slack can fetch them (unreachable: %s)', async (isUnreachable) => {
+  house = await SlackHouse.start();
+  const { slack, bot } = house;
+  if (isUnreachable) slack.loseImages('https://bot.example');
+  bot.homeCards = [list(2), layOut([wide(picture)])];
+  slack.people.openHome();
+  const home = () => slack.forms.home(slack.users.alice);
+  await slack.until(() => home() !== null, 'a home tab');
+  const shown = JSON.stringify(home()?.blocks);
+  expect(shown.match(/a hen/g)?.length).toBeGreaterThanOrEqual(2);
+  expect(shown.match(/image_url/g)?.length ?? 0).toBe(isUnreachable ? 0 : 3);
+});
