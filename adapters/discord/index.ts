@@ -177,7 +177,8 @@ export class Discord implements Adapter {
     const record = await this.#records.message(message.message);
     const before = clipsOf(record);
     const clips = clipsIn(view, before);
-    const isRemoval = clips.length < before.length;
+    // A late progress edit may name fewer.
+    const isRemoval = urgency === 'final' && clips.length < before.length;
     try {
       await this.#show(message, origin, { view, clips, record, urgency, isRemoval });
       if (isRemoval) await this.#records.change(message.message, { clips });
@@ -299,10 +300,11 @@ export class Discord implements Adapter {
     );
     const isListed = file !== undefined || clips.every(({ id }) => id !== null);
     const changed = await this.#messages.edit(message, origin, {
-      body: isListed && (view.kind === 'set' || clips.length > 0) ? { ...body, attachments } : body,
+      body:
+        isListed && (view.kind === 'set' ? urgency === 'final' : clips.length > 0) ? { ...body, attachments } : body,
       urgency,
       ...(file === undefined ? {} : { files: [{ ...file, name: storedName(file.name) }] }),
-      isRemoval: isRemoval && urgency === 'final',
+      isRemoval,
     });
     await this.#renewable(message, origin, view, plain);
     return changed;

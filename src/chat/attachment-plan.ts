@@ -99,7 +99,7 @@ interface FileMessage {
 }
 
 /** Form of delivery and view of a message with a file, which are not recorded yet. */
-interface PresentedFile extends Pick<Attached, 'refusal'> {
+interface PresentedFile extends Pick<Attached, 'refusal' | 'message'> {
   readonly handover: Handover;
   readonly view: CardView;
 }

@@ -67,7 +67,8 @@ export class CardDelivery {
     if (await this.#isShown(outcome, lock)) return true;
     if ((await this.#replaces(outcome, lock)) && (await this.#isShown(outcome, lock))) return true;
     const delivery = await this.#read(outcome);
-    const isUnshown = outcome.file !== undefined && delivery.handover === undefined;
+    const { copy = 1 } = (await this.#options.cards.get(outcome.id)) ?? {};
+    const isUnshown = outcome.file !== undefined && (delivery.handover === undefined || (delivery.copy ?? 1) !== copy);
     if (isUnshown) await this.#write(outcome, { ...delivery, handover: { kind: 'unshown' } });
     return false;
   }
@@ -136,12 +137,18 @@ export class CardDelivery {
     const isWanted = isAsked && delivery.handover?.kind === 'unshown';
     const clip = delivery.handover === undefined || isShownElsewhere || isWanted ? await file?.find() : undefined;
     if (file !== undefined && clip !== undefined) {
-      const { handover, view, refusal } = await this.#deliver({ outcome, card, lock }, { ...file, clip }, delivery);
+      const { handover, view, refusal, message } = await this.#deliver(
+        { outcome, card, lock },
+        { ...file, clip },
+        delivery,
+      );
       lock.assertHeld();
       const met = isAsked ? { wantsMet: wants } : {};
       const behind = refusal === undefined ? {} : { isBehind: true as const };
-      const { copy = 1 } = card;
-      await this.#write(outcome, { ...(await this.#read(outcome)), handover, copy, ...met, ...behind });
+      const { files = [], ...before } = await this.#read(outcome);
+      const all = [...files.filter((one) => one.message !== message?.message), ...(message ? [message] : [])];
+      const own = all.length === 0 ? {} : { files: all };
+      await this.#write(outcome, { ...before, handover, copy: card.copy ?? 1, ...own, ...met, ...behind });
       if (refusal !== undefined) throw refusal;
       return cards.shown(outcome, view);
     }
@@ -196,8 +203,6 @@ export class CardDelivery {
     const upload = { ...clip, name, description, ...(withFile ? { notice: withFile } : {}) };
     const attached = await platform.attach(message, outcome.origin, view, upload);
     if (attached.isAnnounced) await notified?.();
-    if (attached.message !== undefined && outcome.task !== undefined)
-      await this.#options.cards.alsoShows(attached.message, { id: outcome.task, origin: outcome.origin });
     return attached;
   }
 
@@ -205,7 +210,9 @@ export class CardDelivery {
     return deliveryOf(this.#options.store, task);
   }
 
-  async #write({ id, task = id }: Outcome, record: DeliveryRecord): Promise<void> {
-    await deliveryRecords.set(this.#options.store, task, record);
+  async #write({ id, origin, task = id }: Outcome, record: DeliveryRecord): Promise<void> {
+    const { store, cards } = this.#options;
+    const files = record.files?.slice(-1).map((file) => cards.fileWrite(origin, file, task)) ?? [];
+    await store.commit({ records: [deliveryRecords.overwriting(task, record), ...files] });
   }
 }

@@ -68,7 +68,7 @@ export interface CardSubject {
   readonly onCards?: readonly TaskId[];
   /** Only these show it, unless it has a message of its own already. Default: false. */
   readonly isOnCardAlone?: boolean;
-  /** Called once its card was posted anew, without the files of the one before. Default: nothing is to be done. */
+  /** Called when its card is posted anew, without the files of the one before. Default: nothing is to be done. */
   readonly reposted?: () => Promise<void>;
 }
 
@@ -133,8 +133,9 @@ export class Cards {
     const outdated = isBeside ? { outdated: before.message } : {};
     const record = { revision: 1, ...posted, earlier, progress: progressIn(view), copy, shown: null, ...outdated };
     const records = [cardRecords.overwriting(id, record), messageWrite(subject, message)];
-    await this.#options.store.commit({ records });
+    // First, so that no crash leaves files behind on the deleted card; their deliveries wait for the lock of this one.
     await subject.reposted?.();
+    await this.#options.store.commit({ records });
     return record;
   }
 
@@ -172,10 +173,15 @@ export class Cards {
     try {
       await this.#options.platformOf({ origin }).edit(message, origin, view, urgency);
     } catch (thrown) {
-      if (hasCode(thrown, 'message_gone')) await this.gone(id);
+      if (hasCode(thrown, 'message_gone') && (await this.#isPresent(id, message))) await this.gone(id);
       throw thrown;
     }
-    await this.shown({ id, origin }, view);
+    if (await this.#isPresent(id, message)) await this.shown({ id, origin }, view);
+  }
+
+  /** Returns whether a message is that which shows a subject, and none that was replaced. */
+  async #isPresent(id: TaskId, message: MessageRef): Promise<boolean> {
+    return (await this.get(id))?.message.message === message.message;
   }
 
   /** Records that a card shows a view. */
@@ -199,9 +205,9 @@ export class Cards {
       await cardRecords.set(this.#options.store, id, next);
   }
 
-  /** Records that a message shows a task besides its card, such as that of its file. */
-  async alsoShows(message: MessageRef, subject: Posted): Promise<void> {
-    await this.#options.store.commit({ records: [messageWrite(subject, message)] });
+  /** Returns the write that records of which task the message of a file is. @param task `null`: of none any more */
+  fileWrite({ platform }: Origin, message: MessageRef, task: TaskId | null): RecordWrite {
+    return tasksOfMessages.overwriting({ platform, message }, task === null ? null : { task });
   }
 
   async taskOf(platform: string, message: MessageRef): Promise<TaskId | undefined> {

@@ -2,7 +2,7 @@ import type { JobKind } from '../engine/index.ts';
 import { asDailiesError, type DailiesError } from '../errors.ts';
 import { deliverQueue, isWorthWaiting, notifyQueue } from '../pipeline/index.ts';
 import { backoffMs, FailureCounter } from '../retry.ts';
-import { comparisonOf, failureOf, type Task, type TaskId } from '../tasks/index.ts';
+import { comparisonOf, failureOf, type SetPlace, type Task, type TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
 import { unlessGone } from './attachment-plan.ts';
 import type { Outcome } from './card-delivery.ts';
@@ -75,11 +75,18 @@ export class Delivery {
     return null;
   }
 
-  async #show(task: Task, lock: MessageLock): Promise<void> {
+  /** Returns the set whose card shows a task; of a comparison, only if no retry has taken its place there. */
+  async #sharedCardOf(task: Task): Promise<SetPlace | undefined> {
+    const place = sharedCardOf(task);
+    if (place?.kind !== 'comparison') return place;
+    const entries = await this.#options.comparisons.entries(place);
+    return entries.some(({ id }) => id === task.id) ? place : undefined;
+  }
+
+  async #show(task: Task, shared: SetPlace | undefined, lock: MessageLock): Promise<void> {
     const { cardDelivery, subjectOf, sets } = this.#options;
-    const shared = sharedCardOf(task);
     const subject = shared === undefined ? subjectOf(task) : await sets.subjectWith(task, shared);
-    const hasMessage = shared !== undefined || (await this.#hasMessage(task));
+    const hasMessage = sharedCardOf(task) !== undefined || (await this.#hasMessage(task));
     const isThere = hasMessage ? await cardDelivery.show(this.#outcomeOf(task, subject), lock) : true;
     const card = task.set ?? task.takeOf;
     if (card !== undefined && shared === undefined) await sets.update(card);
@@ -164,15 +171,16 @@ export class Delivery {
   /** Shows a task and schedules its notices, with progress edits paused. */
   async #deliverOnce(task: Task, isFirst: boolean): Promise<number | null> {
     const { locks, sets, edits } = this.#options;
-    const shared = sharedCardOf(task);
+    const shared = await this.#sharedCardOf(task);
     const card = shared === undefined ? task.id : setCardId(shared.id);
-    const show = (lock: MessageLock): Promise<void> => this.#show(task, lock);
+    const show = (lock: MessageLock): Promise<void> => this.#show(task, shared, lock);
     // The clips of a set follow one another on its card.
     const isShown = await sets.inTurn(card, async () => {
       await edits.hold(card);
       try {
         if ((await locks.run(card, 'message', show)) === null) return false;
-        edits.forget(task.id);
+        // A card that was posted anew is edited again.
+        for (const id of [task.id, card]) edits.forget(id);
         return true;
       } finally {
         edits.release(card);

@@ -11,6 +11,8 @@ const WITH_THE_CONTENT = 'until the task’s content is removed';
 export interface DeliveryRecord extends RefusedUploads {
   /** Form in which the clip was delivered. Absent: not yet. */
   readonly handover?: Handover;
+  /** Messages of the file itself, also on cards that were deleted. Absent: none. */
+  readonly files?: readonly MessageRef[];
   /** The file is there, and its card could not be edited to show so. Absent: no. */
   readonly isBehind?: true;
   /** Number of messages opened for it, deleted ones included. Default 1. */

@@ -16,7 +16,7 @@ import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
 import type { MessageRef, Platform } from './platform.ts';
 import { taskPosts } from './posts.ts';
-import { deliveryRecords, retractions, setNotices } from './records.ts';
+import { deliveryOf, deliveryRecords, retractions, setNotices } from './records.ts';
 import { isOnCard, setCardId } from './sets/set-view.ts';
 
 /** Outcome of a retraction: the number of messages that show the removal, or are gone, and of those that stay. */
@@ -90,9 +90,11 @@ export class TaskRetraction {
     if (set === null) return;
     const card = cardToRetract(set);
     if (!isContentRemoved(set.shown)) {
-      const record = isOnCard(task) ? await cards.get(card.id) : undefined;
-      if (record !== undefined) await platform.expire(record.message, await sets.view(set, { card: record }));
-      return;
+      if (!isOnCard(task)) return;
+      return sets.change(card.id, async () => {
+        const now = await sets.view(await sets.get(set.place));
+        for (const message of await cards.messages(card.id)) await platform.expire(message, now);
+      });
     }
     edits.forget(card.id);
     for (const message of await this.#messagesOf(card)) await platform.expire(message, view);
@@ -122,22 +124,23 @@ export class TaskRetraction {
     // The notices of its request show the prompts of the others alone.
     await approvals.settleSet(set);
     if (!isOnCard({ set: place })) return NONE;
-    let count = NONE;
+    let [retracted, kept] = [0, 0];
     await sets.change(card.id, async (lock) => {
-      const record = await cards.get(card.id);
-      if (record === undefined || record.isGone === true) return;
-      const view = await sets.view(await sets.get(place), { card: record });
-      try {
-        await cards.edit(card, { message: record.message, view, lock }).catch(unlessGone);
-        count = { retracted: 1, kept: 0 };
-      } catch (thrown) {
-        const err = asDailiesError(thrown, `taking a clip off card ${card.id}`);
-        if (err.retryable) throw err;
-        logger.warn({ event: 'message_kept', task: card.id, err }, 'a removed clip stays on its card');
-        count = { retracted: 0, kept: 1 };
+      const view = await sets.view(await sets.get(place));
+      // Files of a deleted card may still be there, such as those in its thread.
+      for (const message of await cards.messages(card.id)) {
+        try {
+          await cards.edit(card, { message, view, lock }).catch(unlessGone);
+          retracted += 1;
+        } catch (thrown) {
+          const err = asDailiesError(thrown, `taking a clip off card ${card.id}`);
+          if (err.retryable) throw err;
+          logger.warn({ event: 'message_kept', task: card.id, err }, 'a removed clip stays on its card');
+          kept += 1;
+        }
       }
     });
-    return count;
+    return { retracted, kept };
   }
 
   async #retractAll(subject: Retracted, reason: RemovalReason, lock: MessageLock): Promise<RetractionCount> {
@@ -162,9 +165,12 @@ export class TaskRetraction {
   }
 
   async #ownDeletions(of: Pick<Task, 'id' | 'origin'>): Promise<readonly RecordWrite[]> {
+    const { store, cards } = this.#options;
     const kinds = [deliveryRecords, taskPosts, retractions];
     const deleted = kinds.map((kind) => kind.overwriting(of.id, null));
-    return [...deleted, ...(await this.#options.cards.deletions(of))];
+    const { files = [] } = await deliveryOf(store, of.id);
+    const ofFiles = files.map((file) => cards.fileWrite(of.origin, file, null));
+    return [...deleted, ...ofFiles, ...(await cards.deletions(of))];
   }
 }
 

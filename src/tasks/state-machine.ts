@@ -225,7 +225,8 @@ const STATES: Readonly<Record<TaskState, StateRow>> = {
       unfetchable: (task, { failure }) => (task.clip === undefined ? { ...task, failure } : null),
       vanished: (task, { revision, failure }) =>
         task.clip !== undefined && task.revision === revision ? { ...without(task, 'clip'), failure } : null,
-      want: (task) => (task.clip === undefined ? null : { ...task, wants: (task.wants ?? 0) + 1 }),
+      want: (task, { isReposted }) =>
+        task.clip === undefined ? null : { ...task, wants: (task.wants ?? 0) + (isReposted === true ? 0 : 1) },
       review: reviewedBy,
       refetch: (task) => (task.clip === undefined && task.failure !== undefined ? without(task, 'failure') : null),
     },

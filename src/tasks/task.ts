@@ -296,8 +296,11 @@ export type TaskEvent =
   | { readonly kind: 'abandon'; readonly atMs: number }
   /** The chat shows this revision of the task, and its notifications are sent. */
   | { readonly kind: 'presented'; readonly revision: number }
-  /** A user reclaims the clip of a cancelled task, or one that is not in the chat any more. */
-  | { readonly kind: 'want' }
+  /**
+   * A user reclaims the clip of a cancelled task, or one that is not in the chat any more. `isReposted`: the card that holds it
+   * was posted anew, and no user asked for it.
+   */
+  | { readonly kind: 'want'; readonly isReposted?: boolean }
   /** A user retries the download. */
   | { readonly kind: 'refetch' }
   /** The last frame of the take `of` is its first image: it may be sent. */

@@ -179,11 +179,14 @@ export class SetCards {
     };
   }
 
-  /** Has the clips delivered that a deleted card held. */
-  async #deliverAgain(tasks: readonly Task[]): Promise<void> {
+  /** Has the clips delivered that a deleted card held. @param isAsked `true`: those that no card could take, as a user asks for it */
+  async #deliverAgain(tasks: readonly Task[], isAsked = false): Promise<void> {
     const { store, repository } = this.#options;
-    for (const { id } of tasks.filter((task) => isOnCard(task) && hasClip(task)))
-      if ((await deliveryOf(store, id)).handover !== undefined) await repository.record(id, { kind: 'want' });
+    for (const { id } of tasks.filter((task) => isOnCard(task) && hasClip(task))) {
+      const { handover } = await deliveryOf(store, id);
+      const event = { kind: 'want', ...(isAsked ? {} : { isReposted: true }) } as const;
+      if (handover !== undefined && (handover.kind === 'unshown') === isAsked) await repository.record(id, event);
+    }
   }
 
   async open(place: Pick<SetPlace, 'id' | 'of'>): Promise<MessageRef> {
@@ -216,10 +219,10 @@ export class SetCards {
       const subject = this.subjectOf(set);
       const { message, copy = 1, isGone } = await cards.open(subject);
       const isThere = isGone !== true && (await this.#edit(subject, message, { view: await this.view(set), lock }));
-      if (isThere) return;
       lock.assertHeld();
-      await cards.reopen(subject, copy + 1);
-      isNew = true;
+      if (!isThere) await cards.reopen(subject, copy + 1);
+      await this.#deliverAgain(set.tasks, true);
+      isNew = !isThere;
     });
     return isNew;
   }

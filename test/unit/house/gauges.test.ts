@@ -17,11 +17,11 @@ const TOP = join(import.meta.dirname, '../../..');
  * lines by 190, exports by 11 and functions by 5; the search for lost orders in lists, as cards show it, lines by 150. Forms in
  * place of flags, the gallery's lightbox and players, Slack's Home, assistant pane and previews, and Discord's further commands
  * raised lines by 3,340, exports by 65, those with one call site by 8, fields of `BotPorts` by 1 and the knot of commands by 1. Cards of
- * sets that hold their clips raised lines by 480 and exports by 7, and the administrators' page lines by 180 and exports by 2; pictures of
+ * sets that hold their clips raised lines by 520 and exports by 7, and the administrators' page lines by 180 and exports by 2; pictures of
  * images, requests and frames, lines by 180.
  */
 const CEILINGS = {
-  lines: 80_290,
+  lines: 80_330,
   exports: 2_132,
   'exported functions with one call site': 282,
   'knotted folders of src': 0,

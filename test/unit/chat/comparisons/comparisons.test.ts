@@ -321,6 +321,22 @@ describe('a comparison', () => {
     expect(told(house).match(BETRAYING)?.[0]).toBeUndefined();
   });
 
+  it('shows a clip that its retry has replaced in a message of its own, once it is there after all', async () => {
+    const { house, ids, placeOf } = await comparison();
+    for (const id of ids.slice(0, 2)) await house.happen(id, ...done(house));
+    await house.happen(ids[2], ...done(house).slice(0, 1), EVENTS.unfetchable);
+    await house.pass(5_000);
+    const { request, price } = await house.record(ids[2]);
+    const retry = { ...newTask({ createdAtMs: house.clock.now(), request, price }), id: taskIdOf(retryKey(ids[2], 1)) };
+    await house.repository.claim([{ ...retry, retryOf: ids[2], takeOf: placeOf(3) }]);
+    await house.chat.show(retry.id);
+    await house.happen(ids[2], { kind: 'refetch' }, { kind: 'fetched', clip: CLIP });
+    await house.pass(5_000);
+    expect(message(house, ids[2])?.files).toHaveLength(1);
+    expect(filesOf(house)).toHaveLength(2);
+    expect(told(house).match(BETRAYING)?.[0]).toBeUndefined();
+  });
+
   it('never shows the models of some and not of others, and reveals a retry that the reveal did not find', async () => {
     const { house, ids, place, placeOf } = await comparison();
     for (const id of ids.slice(0, 2)) await house.happen(id, ...done(house));

@@ -19,9 +19,15 @@ const SET = taskIdOf('fake:i1');
 const CARD = setCardId(SET);
 const PROMPTS = ['a secret fox', 'a secret wolf', 'a secret owl'];
 
-/** A set whose clips are in the chat, with a remover. @param changes of each of its tasks */
-async function delivered(changes: Partial<Task> = {}) {
+/** A set whose clips are in the chat, with a remover. @param areFilesMessages each file is a message of its own */
+async function delivered(changes: Partial<Task> = {}, areFilesMessages = false) {
   const house = new ChatHouse();
+  const attach = house.platform.attach.bind(house.platform);
+  if (areFilesMessages)
+    house.platform.attach = async (...given) => {
+      const [{ channel, message }, , , { name }] = given;
+      return { ...(await attach(...given)), message: { channel, message: `${message}/${name}` } };
+    };
   const { store, repository, clock, chat } = house;
   const ids = memberIds({ id: SET, of: 3 });
   const { request } = newTask();
@@ -70,6 +76,22 @@ describe('the card of a set', () => {
     expect(house.platform.retracted).toEqual([]);
     expect(house.platform.only.files.map(({ name }) => name.slice(-6, -4))).toEqual(['-1', '-3']);
     expect(messageOf(first)).toBeUndefined();
+  });
+
+  it('is forgotten with the messages of its files, and loses a deleted clip on the cards before it, too', async () => {
+    const { house, ids, remover, messageOf } = await delivered({}, true);
+    const [first] = ids;
+    const [card] = house.platform.messages;
+    if (card !== undefined) card.isDeleted = true;
+    await house.chat.showSet({ id: SET, kind: 'takes', at: 1, of: 3 });
+    await house.pass(5_000);
+    if (card !== undefined) card.isDeleted = false;
+    await remover.remove({ id: first }, { reason: 'deleted' });
+    await house.pass(5_000);
+    expect(house.platform.messages.map(({ files }) => files.length)).toEqual([2, 2]);
+    expect(messageOf(first)).toBeUndefined();
+    for (const id of ids) await remover.remove({ id }, { reason: 'deleted' });
+    expect(await storedIn(house.store)).not.toMatch(OF_THE_SET);
   });
 
   it('is edited again until a deleted clip is off it; one that may not be edited is counted as kept', async () => {

@@ -150,6 +150,42 @@ describe('a set', () => {
     for (const id of ids) expect((await house.record(id)).presented).toBe(true);
   });
 
+  it('is not posted for ever where each message is deleted at once', async () => {
+    const { house, ids } = await withSet(2);
+    const open = house.platform.open.bind(house.platform);
+    house.platform.open = async (...given) => {
+      const ref = await open(...given);
+      for (const one of house.platform.messages) one.isDeleted = true;
+      return ref;
+    };
+    for (const one of house.platform.messages) one.isDeleted = true;
+    for (const id of ids) await house.happen(id, ...done(house));
+    await house.pass(600_000, 5_000);
+    const { length } = house.platform.calls;
+    expect(house.platform.messages.length).toBeLessThanOrEqual(1 + ids.length);
+    await house.pass(600_000, 5_000);
+    expect(house.platform.calls).toHaveLength(length);
+    for (const id of ids) {
+      const task = await house.record(id);
+      expect(task.presented).toBe(true);
+      expect((await house.chat.view(task)).buttons).toContain('show');
+    }
+  });
+
+  it('has the clips on its new card also where the process died before it was recorded', async () => {
+    const { house, ids } = await withSet(2);
+    for (const id of ids) await house.happen(id, ...done(house));
+    house.platform.only.isDeleted = true;
+    house.platform.dies('open', 'after');
+    void house.chat.showSet({ id: SET, kind: 'takes', at: 1, of: 2 }).catch(() => undefined);
+    await house.pass(1_000);
+    const next = await house.restart();
+    expect(await next.chat.showSet({ id: SET, kind: 'takes', at: 1, of: 2 })).toBe(true);
+    await next.pass(30_000, 1_000);
+    expect(next.platform.messages).toHaveLength(2);
+    expect(next.platform.messages.at(-1)?.files).toHaveLength(2);
+  });
+
   it('attaches each clip once over lost responses and a restart', async () => {
     const { house, ids } = await withSet(2);
     house.platform.fails('attach', 'after', platformError('platform_unavailable'));
