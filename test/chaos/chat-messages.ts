@@ -4,7 +4,7 @@ import { versionOf } from '#src/tasks/review/versions.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import type { Kept, Shown } from './history.ts';
 import type { Chat } from './plan.ts';
-import { cardOf, setsIn } from './sets.ts';
+import { cardOf, isFileOf, setsIn } from './sets.ts';
 import { mentionOf, ORDER_IN, reportsEnd, showsCard, showsTask } from './side.ts';
 
 /** Message of a chat as far as the checker needs it. */
@@ -40,7 +40,9 @@ export function shownIn(chat: Chat, messages: readonly ChatMessage[], kept: Kept
     ...setsIn(own).flatMap(([first]) => (first === undefined ? [] : ofSet(first, messages, refOf(cardOf(first.id))))),
     ...ofCuts.flatMap(({ id }) => {
       const refs = [...(cards.get(id)?.earlier?.map(({ message }) => message) ?? []), refOf(id)];
-      return messages.filter((message) => refs.includes(message.id)).map((one) => ({ ...shownOf(one, id), cut: id }));
+      return messages
+        .filter((message) => refs.includes(message.id))
+        .map((one) => ({ ...shownOf(one, { id }), cut: id }));
     }),
   ];
 }
@@ -85,9 +87,9 @@ function noticesOf(task: Task): readonly { readonly key: string; readonly words:
 }
 
 /** Returns a message with the files of a task or cut in it. */
-function shownOf({ id, channel, buttons, words, files }: ChatMessage, owner: TaskId): Shown {
-  const hash = isCutId(owner) ? owner.slice('cut-'.length) : owner;
-  const own = files.filter(({ name }) => name.endsWith(`-${hash.slice(0, 4)}.mp4`));
+function shownOf({ id, channel, buttons, words, files }: ChatMessage, owner: Pick<Task, 'id' | 'set'>): Shown {
+  const of = isCutId(owner.id) ? { id: owner.id.slice('cut-'.length) as TaskId } : owner;
+  const own = files.filter(({ name }) => isFileOf(of, name));
   return {
     id,
     channel,
@@ -108,7 +110,7 @@ function ofTask(task: Task, messages: readonly ChatMessage[], ref: string | unde
     ({ id, isVisible, buttons }) => id !== ref && isVisible && showsTask(buttons, task.id),
   );
   return [
-    ...[...known, ...others].map((message) => ({ ...shownOf(message, task.id), task: task.id })),
+    ...[...known, ...others].map((message) => ({ ...shownOf(message, task), task: task.id })),
     ...mentionsOf(task, messages, ref),
   ];
 }
@@ -120,7 +122,7 @@ function mentionsOf(task: Task, messages: readonly ChatMessage[], own: string | 
   const about = task.takeOf === undefined ? order : `“${task.request.prompt}”`;
   return messages
     .filter(({ isPinging, words }) => isPinging && words.includes(about) && reportsEnd(words) && !OF_SET.test(words))
-    .map((message) => mentionOf(shownOf(message, task.id), { task, own, words: message.words }));
+    .map((message) => mentionOf(shownOf(message, task), { task, own, words: message.words }));
 }
 
 /** Returns what the checker reads of a card besides: its files, unless they are those of the shots below it. */
@@ -140,7 +142,7 @@ function ofSet(first: Task, messages: readonly ChatMessage[], ref: string | unde
   const notices = messages.filter(({ isPinging, words }) => isPinging && words.includes(order) && OF_SET.test(words));
   const end = { replyTo: cards[0]?.id ?? ref ?? null, end: cardOf(first.id) };
   return [
-    ...cards.map((message) => ({ ...shownOf(message, first.id), ...cardFields(first, message) })),
-    ...notices.filter(({ words }) => reportsEnd(words)).map((message) => ({ ...shownOf(message, first.id), ...end })),
+    ...cards.map((message) => ({ ...shownOf(message, first), ...cardFields(first, message) })),
+    ...notices.filter(({ words }) => reportsEnd(words)).map((message) => ({ ...shownOf(message, first), ...end })),
   ];
 }

@@ -1,4 +1,3 @@
-import { isOnCard } from '#src/chat/sets/set-view.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { COMPARED } from './money.ts';
@@ -81,8 +80,8 @@ export function isBefore(one: Task, { set }: Task): boolean {
   return set?.kind === 'storyboard' && place?.id === set.id && place.at < set.at;
 }
 
-/** Returns whether a file is the clip of a task by its name, such as `red-fox-7f3a.mp4`; on the card of a set, `red-fox-7f3a-2.mp4`. */
-export function isFileOf(task: Pick<Task, 'id' | 'set'>, name: string): boolean {
-  const place = isOnCard(task) ? `-${task.set?.at}` : '';
-  return name.endsWith(`-${task.id.slice(0, 4)}${place}.mp4`);
+/** Returns whether a file is the clip of a task by its name, such as `red-fox-7f3a.mp4`; of one of a set, `red-fox-7f3a-2.mp4`. */
+export function isFileOf({ id, set }: Pick<Task, 'id' | 'set'>, name: string): boolean {
+  const place = set === undefined ? '' : `-${set.at}`;
+  return name.endsWith(`-${id.slice(0, 4)}${place}.mp4`);
 }

@@ -105,12 +105,12 @@ function wrongState(task: Task, { id, state, buttons }: Shown): readonly Violati
   if (state !== null && state !== task.state) return [{ name, what: `${what} says ${state}` }];
   if (isBlind(task)) return betraying(buttons).map((button) => ({ name, what: `${what} offers ${button}` }));
   const wanted = buttonsOf(task).join();
-  const offered = buttons.filter((button) => !REVIEWS.has(button)).join();
+  const offered = buttons.filter((button) => !BY_PLACE.has(button)).join();
   return offered === wanted ? [] : [{ name, what: `${what} offers ${offered}, not ${wanted}` }];
 }
 
-/** Buttons of a channel with reviews. */
-const REVIEWS: ReadonlySet<string> = new Set(['signoff', 'changes']);
+/** Buttons of a channel with reviews, and of a clip that was ordered in a thread on Slack. */
+const BY_PLACE: ReadonlySet<string> = new Set(['signoff', 'changes', 'broadcast']);
 
 /** Buttons that would buy at the price of a blind clip, or show its request. */
 function betraying(buttons: readonly string[]): readonly string[] {
