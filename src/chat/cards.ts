@@ -139,9 +139,11 @@ export class Cards {
     return record;
   }
 
-  async gone(id: TaskId): Promise<void> {
+  /** @param message the one that is deleted; one that was replaced changes nothing. Default: that of the record */
+  async gone(id: TaskId, message?: MessageRef): Promise<void> {
     const record = await this.get(id);
-    if (record !== undefined && record.isGone !== true)
+    const isPresent = message === undefined || message.message === record?.message.message;
+    if (record !== undefined && record.isGone !== true && isPresent)
       await cardRecords.set(this.#options.store, id, { ...record, isGone: true });
   }
 
@@ -173,22 +175,17 @@ export class Cards {
     try {
       await this.#options.platformOf({ origin }).edit(message, origin, view, urgency);
     } catch (thrown) {
-      if (hasCode(thrown, 'message_gone') && (await this.#isPresent(id, message))) await this.gone(id);
+      if (hasCode(thrown, 'message_gone')) await this.gone(id, message);
       throw thrown;
     }
-    if (await this.#isPresent(id, message)) await this.shown({ id, origin }, view);
+    await this.shown({ id, origin }, view, message);
   }
 
-  /** Returns whether a message is that which shows a subject, and none that was replaced. */
-  async #isPresent(id: TaskId, message: MessageRef): Promise<boolean> {
-    return (await this.get(id))?.message.message === message.message;
-  }
-
-  /** Records that a card shows a view. */
-  async shown(subject: Posted, view: CardView): Promise<void> {
+  /** Records that a card shows a view. @param message as of {@link gone} */
+  async shown(subject: Posted, view: CardView, message?: MessageRef): Promise<void> {
     const { id } = subject;
     const record = await this.get(id);
-    if (record === undefined) return;
+    if (record === undefined || (message !== undefined && message.message !== record.message.message)) return;
     const isRunning = view.phase === 'running' || record.isRunning === true;
     const { retrying: _earlier, ...rest } = record;
     const retrying = view.kind !== 'task' || view.retrying === null ? {} : { retrying: view.retrying };

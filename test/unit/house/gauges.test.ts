@@ -17,7 +17,7 @@ const TOP = join(import.meta.dirname, '../../..');
  * lines by 190, exports by 11 and functions by 5; the search for lost orders in lists, as cards show it, lines by 150. Forms in
  * place of flags, the gallery's lightbox and players, Slack's Home, assistant pane and previews, and Discord's further commands
  * raised lines by 3,340, exports by 65, those with one call site by 8, fields of `BotPorts` by 1 and the knot of commands by 1. Cards of
- * sets that hold their clips raised lines by 520 and exports by 7, and the administrators' page lines by 180 and exports by 2; pictures of
+ * sets that hold their clips raised lines by 520, exports by 7 and functions by 2, and the administrators' page lines by 180 and exports by 2; pictures of
  * images, requests and frames, lines by 180.
  */
 const CEILINGS = {
@@ -36,7 +36,7 @@ const CEILINGS = {
   'loops of compare-and-set': 1,
   'terms of the glossary': 80,
   'files of one create': 135,
-  'functions of one create': 716,
+  'functions of one create': 718,
   'reads of one create': 13,
   'commits of one create': 5,
 } as const;

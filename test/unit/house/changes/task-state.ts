@@ -9,7 +9,7 @@ export const TASK_STATE = [
   },
   {
     file: 'src/tasks/task.ts',
-    before: "  | { readonly kind: 'want' }",
+    before: "  | { readonly kind: 'leave';",
     lines: "  | { readonly kind: 'park' }\n",
   },
   {
