@@ -1,3 +1,4 @@
+import { isOnCard } from '#src/chat/sets/set-view.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskId } from '#src/tasks/task.ts';
 import { COMPARED } from './money.ts';
@@ -78,6 +79,12 @@ export function setsIn(tasks: Iterable<Task>): readonly (readonly Task[])[] {
 export function isBefore(one: Task, { set }: Task): boolean {
   const place = one.set ?? one.takeOf;
   return set?.kind === 'storyboard' && place?.id === set.id && place.at < set.at;
+}
+
+/** Returns whether the card of its set shows a task: one of a comparison, until a retry takes its place there. */
+export function isShownOnCard(task: Task, tasks: Iterable<Task>): boolean {
+  const { set } = task;
+  return isOnCard(task) && ![...tasks].some(({ takeOf }) => takeOf?.id === set?.id && takeOf?.at === set?.at);
 }
 
 /** Returns whether a file is the clip of a task by its name, such as `red-fox-7f3a.mp4`; of one of a set, `red-fox-7f3a-2.mp4`. */

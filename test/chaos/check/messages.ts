@@ -6,6 +6,7 @@ import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Deleted, History, Shown, Trouble, Violation } from '../history.ts';
 import type { FaultKind } from '../plan.ts';
+import { isShownOnCard } from '../sets.ts';
 
 /** Checks that each task has one message with its outcome, and one clip and one mention where expected. */
 export function checkMessages({ store, messages, made, deleted, troubles }: History): readonly Violation[] {
@@ -17,10 +18,10 @@ export function checkMessages({ store, messages, made, deleted, troubles }: Hist
       const own = messages.filter((message) => message.task === task.id);
       const [message, ...others] = own;
       // Its messages are blanked, and those of a redelivered order say so; what the card of a set holds is in `checkSetClips`.
-      if (isContentRemoved(task) || isOnCard(task)) return [];
+      if (isContentRemoved(task) || isShownOnCard(task, store.tasks.values())) return [];
       const gone = deleted.filter((one) => one.task === task.id);
-      // It is on the card of its set.
-      if (message === undefined && !hasOwnMessage(task)) return [];
+      // It is on the card of its set, or was there until a retry took its place.
+      if (message === undefined && !hasOwnMessage(task) && (!isOnCard(task) || task.clip === undefined)) return [];
       if (message === undefined) return withoutMessage(task, gone, messages);
       const violations: Violation[] = [
         ...wrongChannel(task, message, troubles),

@@ -153,3 +153,18 @@ test('a card that was deleted with all clips on it stays deleted', () => {
     wrong(DONE, { messages: [cardWith([1, 2, 3])], deleted: [{ ...GONE, ...deleted[0], wasDelivered: false }] }),
   ).toEqual([]);
 });
+
+test('after two deletions, a clip may wait until a user asks for it', () => {
+  const deleted = [GONE, { ...GONE, id: 'm2' }];
+  expect(wrong(DONE, { messages: [cardWith([2, 3])], deleted })).toEqual([]);
+  expect(wrong(DONE, { messages: [cardWith([2, 3, 3])], deleted })).toEqual(['doubled delivery']);
+});
+
+it('leaves a clip of a comparison that was made again to its own message', () => {
+  const [first, second, third] = setOf('comparison').map(done) as [Task, Task, Task];
+  const again = newTask({ id: taskIdOf(`retry:${SECOND.id}`), takeOf: { id: ID, kind: 'comparison', at: 2, of: 3 } });
+  const { set: _, ...own } = cardWith([2]);
+  const messages = [cardWith([1, 3]), { ...own, id: 'm2', task: second.id }];
+  expect(wrong([first, second, third], { messages })).toEqual(['doubled message', 'lost delivery']);
+  expect(wrong([first, second, third, again], { messages })).toEqual([]);
+});

@@ -4,7 +4,7 @@ import { isBlind } from '#src/tasks/blind.ts';
 import { isContentRemoved } from '#src/tasks/removal.ts';
 import type { Task } from '#src/tasks/task.ts';
 import type { Deleted, History, Shown, Violation } from '../history.ts';
-import { cardOf, isFileOf, setsIn } from '../sets.ts';
+import { cardOf, isFileOf, isShownOnCard, setsIn } from '../sets.ts';
 import { mayRefuse } from './messages.ts';
 
 type ClipHistory = Pick<History, 'messages' | 'made' | 'deleted' | 'troubles'> & {
@@ -19,9 +19,10 @@ export function checkSetClips(history: ClipHistory): readonly Violation[] {
   const { store, messages, deleted } = history;
   return setsIn(store.tasks.values())
     .filter(([first]) => first !== undefined && isOnCard(first))
-    .flatMap((tasks) => {
-      const [card] = messages.filter(({ set }) => set === tasks[0]?.set?.id);
-      const gone = deleted.filter(({ task }) => task === cardOf(tasks[0]?.set?.id ?? ''));
+    .flatMap((all) => {
+      const tasks = all.filter((task) => isShownOnCard(task, store.tasks.values()));
+      const [card] = messages.filter(({ set }) => set === all[0]?.set?.id);
+      const gone = deleted.filter(({ task }) => task === cardOf(all[0]?.set?.id ?? ''));
       return [
         ...tasks.flatMap((task) => ownMessages(task, messages)),
         ...(card === undefined ? unshown(tasks, gone) : wrongCard(tasks, card, { ...history, gone })),
@@ -69,20 +70,25 @@ function wrongCard(
   return [
     ...(isElsewhere ? [{ name: 'message in another channel', what: `${what} is in ${card.channel}` }] : []),
     ...strangers.map((name) => ({ name: 'wrong clip', what: `${what} has ${name}` })),
-    ...tasks.flatMap((task) => wrongFiles(task, card, bytes.get(task.upstreamId ?? ''))),
+    ...tasks.flatMap((task) => wrongFiles(task, card, { clipBytes: bytes.get(task.upstreamId ?? ''), gone })),
     // One without content is blanked.
     ...(tasks.every(isContentRemoved) ? [] : wrongState(tasks, card, store.tasks)),
     ...wronglyAgain(tasks, card, gone),
   ];
 }
 
-function wrongFiles(task: Task, { id, files, names = [] }: Shown, clipBytes: number | undefined): readonly Violation[] {
+function wrongFiles(
+  task: Task,
+  { id, files, names = [] }: Shown,
+  { clipBytes, gone }: { readonly clipBytes: number | undefined; readonly gone: readonly Deleted[] },
+): readonly Violation[] {
   const own = files.filter((_, index) => isFileOf(task, names[index] ?? ''));
   const what = `card ${id} has ${own.length} clips of task ${task.id} (${task.state}), ${task.set?.at} of ${task.set?.of}`;
   if (task.removal !== undefined) return own.length === 0 ? [] : [{ name: 'left by a deletion', what }];
   const wanted = hasClip(task) ? 1 : 0;
   if (own.length > wanted) return [{ name: 'doubled delivery', what }];
-  if (own.length < wanted) return [{ name: 'lost delivery', what }];
+  // Another deletion ends the attempts, until a user asks for the clip.
+  if (own.length < wanted) return gone.length > 1 ? [] : [{ name: 'lost delivery', what }];
   if (wanted === 0 || own[0] === clipBytes) return [];
   return [{ name: 'wrong clip', what: `${what}: ${own[0]} bytes instead of ${clipBytes}` }];
 }
