@@ -176,9 +176,11 @@ export class Discord implements Adapter {
     if (!isCardView(view)) return this.#messages.replace(message, renderCard(cardOf(view), { guild }));
     const record = await this.#records.message(message.message);
     const before = clipsOf(record);
-    const clips = clipsIn(view, before);
+    const named = clipsIn(view, before);
+    const others = before.filter(({ name }) => !named.some((clip) => clip.name === name));
     // A late progress edit may name fewer.
-    const isRemoval = urgency === 'final' && clips.length < before.length;
+    const clips = urgency === 'final' ? named : [...named, ...others];
+    const isRemoval = clips.length < before.length;
     try {
       await this.#show(message, origin, { view, clips, record, urgency, isRemoval });
       if (isRemoval) await this.#records.change(message.message, { clips });

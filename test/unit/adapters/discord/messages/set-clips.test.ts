@@ -109,6 +109,15 @@ describe('where the bot is a member, the card of a set', () => {
     expect(uploads()).toEqual([3, 1, 2].map(nameOf));
   });
 
+  it('loses none to a progress edit that comes late', async () => {
+    await attach(1, [1]);
+    await attach(2, [1, 2]);
+    await edit([1], 'progress');
+    expect(files().toSorted()).toEqual([1, 2].map(nameOf));
+    await edit([1, 2]);
+    expect(gallery().map(({ name }) => name)).toEqual([1, 2].map(nameOf));
+  });
+
   it('names compared clips by their labels', async () => {
     const place = { id: TAKES.id, kind: 'comparison', of: 2 } as const;
     for (const at of [1, 2]) await attach(at, [1, at], 5_000, place);
