@@ -32,6 +32,7 @@ import type { PendingResponses } from './interactions/response.ts';
 import { clipsOf, type MessageRecord, MessageStore, readAddress } from './messages/message-store.ts';
 import { TaskPosts } from './messages/posts.ts';
 import { altText, type Body, renderCard, storedName, TEXT_LENGTH } from './messages/render.ts';
+import { Threads } from './messages/threads.ts';
 import { TokenRenewal } from './messages/token-renewal.ts';
 import { type Identity, inviteLink, keepRegistering, ownIdentity } from './registration/register.ts';
 import { DiscordRest, DiscordTime } from './rest/client.ts';
@@ -118,7 +119,8 @@ export class Discord implements Adapter {
     const parts = { rest: this.#rest, records: this.#records, clock, logger, self: () => this.#self() };
     this.channels = new Permissions({ ...parts, clock: gatewayClock });
     this.#access = new Access({ ...parts, clock: gatewayClock, config, guildId });
-    this.#messages = new TaskPosts({ ...parts, pending: this.#pending, time: this.#time });
+    const threads = new Threads(parts);
+    this.#messages = new TaskPosts({ ...parts, threads, pending: this.#pending, time: this.#time });
     this.#renewal = new TokenRenewal({ ...options, ...parts });
     this.jobs = [this.#renewal.job];
   }

@@ -62,9 +62,10 @@ export const WATCH_CLIP = 'Watch the clip';
 export function originalLabel(view: View): string {
   if (view.kind === 'cut') return 'Cut of this storyboard';
   if (view.kind !== 'task') return view.kind === 'set' ? 'Another take of this one' : 'Its message';
-  const { set } = view.task;
-  if (set === undefined) return 'Another take of this one';
-  return `${capitalised(memberName(set.kind, set.at))} of this ${SET_WORDS[set.kind] ?? 'order'}`;
+  const { set, takeOf } = view.task;
+  const place = set ?? (takeOf?.kind === 'storyboard' ? takeOf : undefined);
+  if (place === undefined) return 'Another take of this one';
+  return `${capitalised(memberName(place.kind, place.at))} of this ${SET_WORDS[place.kind] ?? 'order'}`;
 }
 
 const SET_WORDS: Partial<Readonly<Record<SetKind, string>>> = { comparison: 'comparison', storyboard: 'storyboard' };

@@ -60,14 +60,18 @@ function onDiscord(discord: FakeDiscord): Side {
       const file = fileOf('board.txt', 'text/plain', Buffer.from(SHOTS.join('\r\n')));
       discord.people.slash('video storyboard', { file, seconds: 4 }, { user });
     },
-    messages: () =>
-      discord.messages(general).map((one) => ({
+    messages() {
+      const inChannel = discord.messages(general);
+      // The thread of a message has its id.
+      const inThreads = inChannel.flatMap(({ id }) => discord.messages(id));
+      return [...inChannel, ...inThreads].map((one) => ({
         id: one.id,
         text: discordText(one),
         buttons: discordButtons(one),
-        below: one.replyTo,
+        below: one.channelId === general ? null : one.channelId,
         hasFile: one.attachments.length > 0,
-      })),
+      }));
+    },
     press: (message, button) => void discord.people.press(message, button, { user }),
     async edit(message, button, { order, take }) {
       const opened = discord.people.press(message, button, { user });
@@ -220,7 +224,8 @@ describe.each(['discord', 'slack'] as const)('on %s', (name) => {
     await side.ready();
     await side.until(() => files().length === 5 && side.messages().some(isCut), 'the file of the cut');
     expect(side.messages().filter(isCut)).toMatchObject([{ below: board()?.id }]);
-    expect(files().at(-1)?.below).toBe(board()?.id);
+    // The channel has the card: shots, takes and the cut are in its thread.
+    expect(new Set(files().map(({ below }) => below))).toEqual(new Set([board()?.id]));
     const path = `${dir}/cut.mp4`;
     await writeFile(path, await side.file(files().at(-1)?.id ?? ''));
     const played = await play(path);

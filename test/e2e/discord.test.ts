@@ -443,7 +443,7 @@ test('npm run commands registers all commands, even unchanged ones, and prints t
   expect(first).toBe('Discord: 7 commands are registered for all servers. Open this link to add the bot to a server:');
   const { searchParams } = new URL(link);
   expect(searchParams.get('client_id')).toBe(discord.applicationId);
-  expect(searchParams.get('permissions')).toBe('274878008320');
+  expect(searchParams.get('permissions')).toBe('309237746688');
   expect(searchParams.get('scope')).toBe('bot applications.commands');
   expect(discord.commandWrites).toBe(2);
 });

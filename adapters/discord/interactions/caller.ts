@@ -24,6 +24,10 @@ const THREADS: ReadonlySet<ChannelType> = new Set([
   ChannelType.PrivateThread,
 ]);
 
+export function isThread({ type }: { readonly type: ChannelType }): boolean {
+  return THREADS.has(type);
+}
+
 const VOICE: ReadonlySet<ChannelType> = new Set([ChannelType.GuildVoice, ChannelType.GuildStageVoice]);
 
 /** Facts about an interaction that are not part of its payload. */
@@ -32,6 +36,8 @@ interface CallerContext {
   readonly token: MessageToken | null;
   /** As {@link Permissions.isMemberOf}. */
   readonly isMemberOf: Permissions['isMemberOf'];
+  /** The channel of the card that it is in the thread of; `null` if it is in no thread of a card. */
+  readonly cardChannel: string | null;
   /** Team whose account is charged. */
   readonly team: string;
 }
@@ -53,7 +59,7 @@ async function hasBot(interaction: APIInteraction, isMemberOf: CallerContext['is
 
 export async function callerOf(
   interaction: APIInteraction,
-  { token, isMemberOf, team }: CallerContext,
+  { token, isMemberOf, cardChannel, team }: CallerContext,
 ): Promise<Caller> {
   const { id, member, guild_id: guild, channel } = interaction;
   const isMember = await hasBot(interaction, isMemberOf);
@@ -63,15 +69,16 @@ export async function callerOf(
   return {
     platform: PLATFORM,
     team,
-    channel: channelId,
-    ...parentIn(channel),
+    // What is below a card belongs to its channel, and so does what people decide on there.
+    channel: cardChannel ?? channelId,
+    ...(cardChannel === null ? parentIn(channel) : {}),
     user: personOf(interaction),
     interaction: id,
     mayManage: mayManage(permissionsIn(member?.permissions) ?? 0n),
     // A user install and a direct message carry no rights in the server whose account is charged.
     mayAdminister: guild === team && mayAdminister(permissionsIn(member?.permissions) ?? 0n),
     roles: guild === team ? member?.roles : undefined,
-    rights: guild === team ? rightsOf(interaction) : {},
+    rights: guild === team ? rightsOf(interaction, cardChannel) : {},
     fields: OPTION_FIELDS,
     uploadLimitBytes: interaction.attachment_size_limit,
     ...(isMember ? {} : { isGuest: true }),
@@ -80,16 +87,17 @@ export async function callerOf(
       hasBot: isMember,
       guild: guild ?? null,
       isDirect: guild === undefined,
-      isThread: channel !== undefined && THREADS.has(channel.type),
+      isThread: channel !== undefined && isThread(channel),
       isPrivate: channel?.type === ChannelType.PrivateThread,
       source: isSeenByAll ? message.id : null,
+      below: cardChannel === null ? null : channelId,
       permissions: permissionsIn(interaction.app_permissions),
     }),
   };
 }
 
 /** Extracts the caller's permissions in the current channel and in the channels given as options. */
-function rightsOf(interaction: APIInteraction): Readonly<Record<string, MemberRights>> {
+function rightsOf(interaction: APIInteraction, cardChannel: string | null): Readonly<Record<string, MemberRights>> {
   const { channel, member } = interaction;
   // A channel given as an option, or in a form, is of the same server: Discord's client neither offers nor accepts another.
   const isGiving =
@@ -98,12 +106,16 @@ function rightsOf(interaction: APIInteraction): Readonly<Record<string, MemberRi
   const resolved = data !== undefined && 'resolved' in data ? data.resolved : undefined;
   const named = resolved !== undefined && 'channels' in resolved ? Object.values(resolved.channels ?? {}) : [];
   const here = channel === undefined || member === undefined ? [] : [{ ...channel, permissions: member.permissions }];
+  // A thread has the permissions of its channel.
+  const around = here.flatMap((one) =>
+    cardChannel === null ? [] : [{ ...one, id: cardChannel, type: ChannelType.GuildText }],
+  );
   return Object.fromEntries(
-    [...named, ...here].flatMap((one) => {
+    [...named, ...here, ...around].flatMap((one) => {
       const { id, type, permissions } = one;
       const held = permissionsIn(permissions);
       const { parentChannel: parent = null } = parentIn(one);
-      const kind = { isThread: THREADS.has(type), isVoice: VOICE.has(type), parent };
+      const kind = { isThread: isThread(one), isVoice: VOICE.has(type), parent };
       return held === null ? [] : [[id, memberRights(held, kind)]];
     }),
   );
@@ -118,7 +130,7 @@ interface SentChannel {
 
 /** Returns the channel that a thread belongs to; none for any other channel, whose parent is its category. */
 function parentIn(channel: SentChannel | undefined): Pick<Caller, 'parentChannel'> {
-  const parent = channel !== undefined && THREADS.has(channel.type) ? channel.parent_id : null;
+  const parent = channel !== undefined && isThread(channel) ? channel.parent_id : null;
   return parent === null || parent === undefined ? {} : { parentChannel: parent };
 }
 

@@ -44,7 +44,7 @@ import { asBody, RENEWAL_BUTTON, type TokenRenewal } from '../messages/token-ren
 import type { DiscordRest, DiscordTime } from '../rest/client.ts';
 import type { Permissions } from '../rest/permissions.ts';
 import type { Access, AccessRequest } from './access.ts';
-import { callerOf, isBroughtAlong } from './caller.ts';
+import { callerOf, isBroughtAlong, isThread } from './caller.ts';
 import { readFilledIn, readFormId, renderForm } from './modals.ts';
 import { mentionValue, parseCommand, type ReferenceMedia, type ResolvedMedia, separated, textOf } from './options.ts';
 import { type DeferMode, InteractionResponse, type PendingResponses } from './response.ts';
@@ -391,9 +391,12 @@ export class InteractionHandler {
     };
   }
 
-  #callerOf(interaction: APIInteraction, token: MessageToken | null): Promise<Caller> {
-    const { isMemberOf } = this.#options;
-    return callerOf(interaction, { token, isMemberOf, team: this.#teams.get(interaction.id) ?? '' });
+  async #callerOf(interaction: APIInteraction, token: MessageToken | null): Promise<Caller> {
+    const { isMemberOf, records } = this.#options;
+    const { channel } = interaction;
+    const thread = channel !== undefined && isThread(channel) ? await records.thread(channel.id) : undefined;
+    const team = this.#teams.get(interaction.id) ?? '';
+    return callerOf(interaction, { token, isMemberOf, cardChannel: thread?.channel ?? null, team });
   }
 
   /** Offers an order that Discord reported as failed: in the response if still possible, else in a new message. */
@@ -401,13 +404,13 @@ export class InteractionHandler {
     { answer, caller }: Pick<Context, 'answer' | 'caller'>,
     { id, card, private: own = card }: ReplyOf<'offer'>,
   ): Promise<void> {
-    const { guild, hasBot } = readAddress(caller.address);
+    const { guild, hasBot, below } = readAddress(caller.address);
     if (await answer.takesAnswers()) {
       await answer.privately(renderCard(own, { guild }));
       if ((await answer.outcome) !== 'lost') return;
     }
     const { messages, logger } = this.#options;
-    if (hasBot) await messages.offer(id, caller.channel, renderOffer(card, caller.user, guild));
+    if (hasBot) await messages.offer(id, below ?? caller.channel, renderOffer(card, caller.user, guild));
     else logger.info({ event: 'discord_offer_dropped', channel: caller.channel }, 'bot not in channel, offer dropped');
   }
 

@@ -29,7 +29,7 @@ export class Reactions {
 
   /** Handles a reaction. @throws DailiesError */
   async take(reaction: GatewayMessageReactionAddDispatchData): Promise<void> {
-    const { bot, access, permissions, self } = this.#options;
+    const { bot, access, permissions, records, self } = this.#options;
     const { emoji, user_id: user, channel_id: channel, message_author_id: author, member, guild_id: guild } = reaction;
     const action = emoji.name === null ? null : reactionAction(emoji.name);
     if (emoji.name === null || action === null) return;
@@ -38,16 +38,18 @@ export class Reactions {
     const { team } = await access.of({ guild, user, isUserInstall: false });
     if (team === null) return;
     const isManager = await this.#isManager(reaction);
+    const { channel: cardChannel = null } = (await records.thread(channel)) ?? {};
     // A reaction names only its thread. Nothing is bought while its channel's budget is unknown.
-    const parent = action === 'retry' && guild !== undefined ? await permissions.parentOf(channel) : null;
-    const caller = await this.#withName(reactorOf(reaction, { team, isManager, parent }), reaction);
+    const isInThread = cardChannel === null && action === 'retry' && guild !== undefined;
+    const parent = isInThread ? await permissions.parentOf(channel) : null;
+    const caller = await this.#withName(reactorOf(reaction, { team, isManager, parent, cardChannel }), reaction);
     const reply = await bot.react(caller, await this.#taskMessage(reaction), emoji.name);
     if (reply?.kind === 'task') await bot.show(reply.task);
-    if (reply?.kind === 'offer') await this.#offer(caller, reply);
+    if (reply?.kind === 'offer') await this.#offer(caller, channel, reply);
   }
 
   /** Posts an offer that mentions the user: a reaction brings no token for an ephemeral message. */
-  async #offer({ user, channel, address }: Caller, { id, card }: ReplyOf<'offer'>): Promise<void> {
+  async #offer({ user, address }: Caller, channel: string, { id, card }: ReplyOf<'offer'>): Promise<void> {
     const { messages } = this.#options;
     await messages.offer(id, channel, renderOffer(card, user, readAddress(address).guild));
   }
@@ -109,17 +111,19 @@ interface ReactionContext {
   readonly isManager: boolean;
   /** The channel that this thread belongs to; `null` for none. */
   readonly parent: string | null;
+  /** As in `CallerContext`. */
+  readonly cardChannel: string | null;
 }
 
 function reactorOf(
   reaction: GatewayMessageReactionAddDispatchData,
-  { team, isManager, parent }: ReactionContext,
+  { team, isManager, parent, cardChannel }: ReactionContext,
 ): Caller {
   const { guild_id: guild, channel_id: channel, message_id: message, user_id: user, member, emoji } = reaction;
   return {
     platform: PLATFORM,
     team,
-    channel,
+    channel: cardChannel ?? channel,
     ...(parent === null ? {} : { parentChannel: parent }),
     user: { id: user, name: member === undefined ? user : nameOf(member.user, member) },
     // Reactions have no id: the same reaction by the same user has the same idempotency key.
@@ -132,9 +136,10 @@ function reactorOf(
       hasBot: true,
       guild: guild ?? null,
       isDirect: guild === undefined,
-      isThread: false,
+      isThread: cardChannel !== null,
       isPrivate: false,
       source: null,
+      below: cardChannel === null ? null : channel,
       permissions: null,
     }),
   };

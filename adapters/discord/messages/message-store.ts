@@ -39,6 +39,14 @@ export interface MessageRecord {
   readonly isRetracted?: boolean;
 }
 
+/** Thread that was started at a card. */
+interface ThreadRecord {
+  /** The channel of the card. */
+  readonly channel: string;
+  /** False: there can be none, or it is gone. */
+  readonly isOpen: boolean;
+}
+
 /** Returns the clips of a message; none without a record. */
 export function clipsOf({ clip, others = [] }: Partial<MessageRecord> = {}): readonly AttachedClip[] {
   return clip === undefined || clip === null ? [] : [clip, ...others];
@@ -68,6 +76,14 @@ const discordNotices = collection<string, { readonly task: TaskId }>({
   name: 'discord_notices',
   holds: 'the task of a notice on Discord',
   kept: 'a year',
+  personal: 'nobody',
+});
+
+/** Threads of storyboards, by the ids of the messages that they begin at, which are theirs as well. */
+const discordThreads = collection<string, ThreadRecord>({
+  name: 'discord_threads',
+  holds: 'the threads of storyboards on Discord; no person',
+  kept: 'kept',
   personal: 'nobody',
 });
 
@@ -134,6 +150,15 @@ export class MessageStore {
   /** Returns the token of a follow-up; `undefined` once it has expired. */
   followUpToken(message: string): Promise<MessageToken | undefined> {
     return discordFollowUps.get(this.#store, message);
+  }
+
+  /** @param card the id of the message that it begins at */
+  thread(card: string): Promise<ThreadRecord | undefined> {
+    return discordThreads.get(this.#store, card);
+  }
+
+  async threaded(card: string, thread: ThreadRecord): Promise<void> {
+    await discordThreads.set(this.#store, card, thread);
   }
 
   message(id: string): Promise<MessageRecord | undefined> {
@@ -213,13 +238,15 @@ interface Address {
   readonly isPrivate: boolean;
   /** The message whose button was pressed: the response is a reply to it. */
   readonly source: string | null;
+  /** The message of the card that it belongs below, also where it is in the thread of that card; `null` for none. */
+  readonly below: string | null;
   /** The bot's permissions there, from the interaction; `null` if it had none. */
   readonly permissions: bigint | null;
 }
 
 /** Serialises an address, to be stored with a task. */
 export function writeAddress(address: Address): Readonly<Record<string, string>> {
-  const { token, hasBot, guild, isDirect, isThread, isPrivate, source, permissions } = address;
+  const { token, hasBot, guild, isDirect, isThread, isPrivate, source, below, permissions } = address;
   return {
     access: hasBot ? 'bot' : 'user',
     ...(token === null
@@ -229,13 +256,14 @@ export function writeAddress(address: Address): Readonly<Record<string, string>>
     ...(isDirect ? { direct: 'yes' } : {}),
     ...(isThread ? { thread: isPrivate ? 'private' : 'yes' } : {}),
     ...(source === null ? {} : { source }),
+    ...(below === null ? {} : { below }),
     ...(permissions === null ? {} : { permissions: `${permissions}` }),
   };
 }
 
 /** Parses the output of {@link writeAddress}; an empty address means that the bot itself is a member there. */
 export function readAddress(address: Readonly<Record<string, string>>): Address {
-  const { application, token, expiresAtMs, access, guild, direct, thread, source, permissions } = address;
+  const { application, token, expiresAtMs, access, guild, direct, thread, source, below, permissions } = address;
   return {
     token:
       application === undefined || token === undefined
@@ -247,6 +275,7 @@ export function readAddress(address: Readonly<Record<string, string>>): Address 
     isThread: thread !== undefined,
     isPrivate: thread === 'private',
     source: source ?? null,
+    below: below ?? null,
     permissions: permissions === undefined ? null : BigInt(permissions),
   };
 }

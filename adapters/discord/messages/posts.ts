@@ -11,8 +11,10 @@ import type { Call, DiscordRest, DiscordTime, SentFile } from '../rest/client.ts
 import { errorResponseOf, isDeadToken, translate } from '../rest/errors.ts';
 import { type MessageRecord, type MessageToken, readAddress } from './message-store.ts';
 import { altText, type Body, noticeText, renderRequest, storedName } from './render.ts';
+import type { PlaceBelow, Threads } from './threads.ts';
 
 interface TaskPostsOptions extends Omit<Parts, 'logger'> {
+  readonly threads: Threads;
   readonly pending: PendingResponses;
   readonly time: DiscordTime;
 }
@@ -82,17 +84,19 @@ export class TaskPosts {
    * nonce.
    */
   async open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
-    const { records, pending } = this.#options;
+    const { records, pending, threads } = this.#options;
     const known = await records.posted('task', task);
     if (known !== undefined) return known;
-    const { token: given, hasBot, source } = readAddress(origin.address);
+    const { token: given, hasBot, source, isThread, below: card } = readAddress(origin.address);
     const outcome = (await pending.get(origin.interaction)) ?? null;
     const token = await this.#usable(this.#alive(given), origin.interaction, outcome);
-    // A button's response is a reply to the button's message, a command's response is no reply.
-    const mustReply = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;
-    const answer = token === null || mustReply ? null : await this.#answerWith(token, first.body);
-    const ref = answer ?? (await this.#postOwn(task, origin, first));
-    if (token !== null && mustReply) await this.#removeAnswer(token);
+    const below = hasBot && card !== null ? await threads.placeBelow(card, origin) : null;
+    // A response is where its interaction was; a button's is a reply to the button's message, a command's is no reply.
+    const isOther = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;
+    const mustPost = below?.isThread === true ? !isThread : isOther;
+    const answer = token === null || mustPost ? null : await this.#answerWith(token, first.body);
+    const ref = answer ?? (await this.#postOwn(task, origin, { ...first, below }));
+    if (token !== null && mustPost) await this.#removeAnswer(token);
     const isFirst = await records.opened({
       task,
       ...ref,
@@ -307,19 +311,37 @@ export class TaskPosts {
   }
 
   /** Posts a task as a message of its own, unless it finds one from an unrecorded earlier attempt. */
-  async #postOwn(task: TaskId, { channel, replyTo, address }: Origin, first: First): Promise<MessageRef> {
-    if (!readAddress(address).hasBot) {
+  async #postOwn(
+    task: TaskId,
+    { channel, replyTo, address }: Origin,
+    { body, sinceMs, below }: First & { readonly below: PlaceBelow | null },
+  ): Promise<MessageRef> {
+    const { hasBot, below: card } = readAddress(address);
+    if (!hasBot) {
       throw new DailiesError(`showing task ${task}: the bot itself is not in channel ${channel}`, {
         code: 'missing_permission',
         retryable: false,
       });
     }
-    const { body, sinceMs } = first;
     // Every task's message has this button.
     const button = JSON.stringify(buttonId({ action: 'details', task: taskOfKey(task) }));
     const isIt = ({ components }: APIMessage): boolean => JSON.stringify(components ?? []).includes(button);
-    const message = { ...body, ...replyingTo(replyTo ?? null), flags: body.flags | IS_SILENT };
-    return this.#findOrPost({ key: `task:${task}`, channel, message, isIt }, sinceMs);
+    const key = `task:${task}`;
+    const message = { ...body, flags: body.flags | IS_SILENT };
+    if (below?.isThread === true && card !== null) {
+      try {
+        return await this.#findOrPost({ key, channel: below.channel, message, isIt }, sinceMs);
+      } catch (thrown) {
+        // Someone deleted it, or the bot may not post in threads: the channel takes the message.
+        if (asDailiesError(thrown, 'posting in a thread').retryable) throw thrown;
+        await this.#options.threads.close(card);
+      }
+    }
+    const there = {
+      channel: below?.isThread === false ? below.channel : channel,
+      message: { ...message, ...replyingTo(replyTo ?? null) },
+    };
+    return this.#findOrPost({ key, ...there, isIt }, sinceMs);
   }
 
   /** Deletes a response that another message replaces. */

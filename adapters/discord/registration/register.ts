@@ -166,11 +166,12 @@ export async function ownIdentity(rest: DiscordRest): Promise<Identity> {
   return { application: id, user: bot?.id ?? id, name: bot?.username ?? name, isPublic };
 }
 
-/** Permissions: View Channel, Send Messages, Send Messages in Threads, Attach Files and Read Message History. */
+/** Permissions: View Channel, Send Messages, Send Messages in Threads, Create Public Threads, Attach Files and Read Message History. */
 const PERMISSIONS =
   PermissionFlagsBits.ViewChannel |
   PermissionFlagsBits.SendMessages |
   PermissionFlagsBits.SendMessagesInThreads |
+  PermissionFlagsBits.CreatePublicThreads |
   PermissionFlagsBits.AttachFiles |
   PermissionFlagsBits.ReadMessageHistory;
 

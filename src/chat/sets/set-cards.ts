@@ -259,14 +259,20 @@ export class SetCards {
     return this.#changes.run(card, change);
   }
 
-  /** Returns the origin for a message of a task: of a set's, below its card, and not in response to its interaction. */
-  async placeOf({ set, origin }: Task): Promise<Origin> {
-    if (set === undefined) return origin;
-    const { message } = await this.open(set);
-    const address = this.#options.platformOf({ origin }).channels.lastingAddress(origin.address);
-    const record = await this.#options.cards.get(setCardId(set.id));
-    if (record?.isGone === true || record?.isDirect === true) return { ...origin, address };
-    return { ...origin, address: { ...address, below: message }, replyTo: message };
+  /**
+   * Returns the origin for a message of a task: of a set's, below its card, and not in response to its interaction; a further
+   * take of a shot is below the card as well.
+   */
+  async placeOf({ set, takeOf, origin }: Task): Promise<Origin> {
+    const place = set ?? (takeOf?.kind === 'storyboard' ? takeOf : undefined);
+    if (place === undefined) return origin;
+    const { message } = await this.open(place);
+    const { channels } = this.#options.platformOf({ origin });
+    const address = set === undefined ? origin.address : channels.lastingAddress(origin.address);
+    const record = await this.#options.cards.get(setCardId(place.id));
+    const isElsewhere = set === undefined && (await this.get(place)).origin.channel !== origin.channel;
+    const isAway = isElsewhere || record?.isGone === true || record?.isDirect === true;
+    return isAway ? { ...origin, address } : { ...origin, address: { ...address, below: message }, replyTo: message };
   }
 }
 

@@ -5,6 +5,7 @@ import { type Channel, FLAGS, type Message } from './records.ts';
 import { Refusal } from './refusal.ts';
 import { remove } from './removing.ts';
 import { type Call, ok, type Route } from './routes.ts';
+import { startThread } from './threading.ts';
 import { channelJson, messageJson } from './wire.ts';
 import type { World } from './world.ts';
 
@@ -145,6 +146,20 @@ export const channelRoutes = {
       if (users === undefined) demand(call.world.deniedIn(call.world.channel(message.channelId)), ['ADD_REACTIONS']);
       message.reactions.set(emoji, new Set([...(users ?? []), call.world.bot.id]));
       return undefined;
+    },
+  },
+  // resources/channel, "Start Thread from Message".
+  'POST /channels/:channel/messages/:message/threads': {
+    by: 'bot',
+    bucket: 'other',
+    handle(call) {
+      const { world, json } = call;
+      const message = messageOf(call, ['CREATE_PUBLIC_THREADS']);
+      const { name } = json as { readonly name?: unknown };
+      if (typeof name !== 'string' || name.length < 1 || name.length > 100)
+        throw new Refusal(400, 50035, { violation: 'a thread without a name of 1 to 100 characters' });
+      const thread = startThread(world, message, name);
+      return ok(channelJson(world, thread));
     },
   },
   'POST /channels/:channel/typing': {

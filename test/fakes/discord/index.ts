@@ -11,6 +11,7 @@ import type { Interaction, Message, Ping, Vanished } from './records.ts';
 import type { Json } from './refusal.ts';
 import { remove, removeBot, removeChannel } from './removing.ts';
 import { listen, type RecordedRequest, type RouteName } from './server.ts';
+import { startThread } from './threading.ts';
 import { channelJson, guildJson, userJson } from './wire.ts';
 import { present, World } from './world.ts';
 
@@ -121,6 +122,10 @@ export interface FakeDiscord {
   /** Deletes a message on behalf of a moderator. */
   deleteMessage(messageId: string): void;
   deleteChannel(channelId: string): void;
+  /** Starts the thread of a message on behalf of a user. */
+  startThread(messageId: string, name: string): void;
+  /** Returns the name of the thread of a message; `null` if it has none. */
+  threadOf(messageId: string): string | null;
   /** Removes the bot from its server. */
   removeBot(): void;
   /** Answers the bot's token with 401 until it is restored. */
@@ -275,6 +280,8 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     },
     deleteMessage: (id) => remove(world, present(world.messages.get(id), `message ${id}`)),
     deleteChannel: (id) => removeChannel(world, world.channel(id)),
+    startThread: (id, name) => void startThread(world, present(world.messages.get(id), `message ${id}`), name),
+    threadOf: (id) => world.channels.get(id)?.name ?? null,
     removeBot: () => removeBot(world),
     revokeToken() {
       world.isTokenRefused = true;

@@ -22,9 +22,11 @@ const MEANINGS: Readonly<Record<number, string>> = {
   50005: 'Cannot edit a message authored by another user',
   50006: 'Cannot send an empty message',
   50013: 'Missing Permissions',
+  50024: 'Cannot execute action on this channel type',
   50027: 'Invalid Webhook Token',
   50035: 'Invalid Form Body',
   160002: 'Cannot reply without permission to read message history',
+  160004: 'A thread has already been created for this message',
 };
 
 /** Details of a rejected request besides its status and code. */

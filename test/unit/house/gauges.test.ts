@@ -18,11 +18,11 @@ const TOP = join(import.meta.dirname, '../../..');
  * place of flags, the gallery's lightbox and players, Slack's Home, assistant pane and previews, and Discord's further commands
  * raised lines by 3,340, exports by 65, those with one call site by 8, fields of `BotPorts` by 1 and the knot of commands by 1. Cards of
  * sets that hold their clips raised lines by 520, exports by 7 and functions by 2, and the administrators' page lines by 180 and exports by 2; pictures of
- * images, requests and frames, lines by 180.
+ * images, requests and frames, lines by 180; threads of storyboards on Discord, lines by 150, exports by 3 and functions by 2.
  */
 const CEILINGS = {
-  lines: 80_330,
-  exports: 2_132,
+  lines: 80_480,
+  exports: 2_135,
   'exported functions with one call site': 282,
   'knotted folders of src': 0,
   'knotted folders of commands': 28,
@@ -36,7 +36,7 @@ const CEILINGS = {
   'loops of compare-and-set': 1,
   'terms of the glossary': 80,
   'files of one create': 135,
-  'functions of one create': 718,
+  'functions of one create': 720,
   'reads of one create': 13,
   'commits of one create': 5,
 } as const;

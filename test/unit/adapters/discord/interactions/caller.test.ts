@@ -20,7 +20,7 @@ const COMMAND = {
 } as unknown as APIInteraction;
 
 it('counts roles and the right to administer only in the server whose account is charged', async () => {
-  const context = { token: null, isMemberOf: async () => false };
+  const context = { token: null, isMemberOf: async () => false, cardChannel: null };
   const here = await callerOf(COMMAND, { ...context, team: '7' });
   expect([here.mayAdminister, here.roles]).toEqual([true, ['99']]);
   const elsewhere = await callerOf(COMMAND, { ...context, team: '8' });

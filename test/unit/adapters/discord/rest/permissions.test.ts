@@ -76,6 +76,7 @@ it.each([Right.ManageThreads, Right.Administrator])('lets a member with %i see p
     isThread: true,
     isPrivate: true,
     source,
+    below: null,
     permissions: all | right,
   };
   expect(await permissions.missingRight({ team: '5', channel: '6', address: writeAddress(place) })).toBeNull();
