@@ -6,12 +6,14 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { capitalised } from '#commands/sentences/format.ts';
 import { memberName } from '#commands/sentences/ordered.ts';
 import {
+  type AlsoRecorded,
   type Attached,
   type CardView,
   isCardView,
   isPending,
   type MessageRef,
   type Notice,
+  type Opened,
   type PlatformLimits,
   type RemovedView,
   type Upload,
@@ -164,10 +166,10 @@ export class Discord implements Adapter {
     this.#incoming = { gateway, handler };
   }
 
-  async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
+  async open(task: TaskId, origin: Origin, view: View, also?: AlsoRecorded): Promise<Opened> {
     const body = this.#render(view, origin);
     const sinceMs = isCardView(view) ? requestedAtMs(view) : this.#options.clock.now();
-    const message = await this.#messages.open(task, origin, { body, sinceMs });
+    const message = await this.#messages.open(task, origin, { body, sinceMs }, also);
     await this.#renewable(message, origin, view, body);
     return message;
   }

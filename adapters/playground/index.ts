@@ -5,6 +5,7 @@ import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { capitalised } from '#commands/sentences/format.ts';
 import { memberName } from '#commands/sentences/ordered.ts';
 import {
+  type AlsoRecorded,
   type Attached,
   type CardView,
   type Channels,
@@ -12,6 +13,7 @@ import {
   type MemberRights,
   type MessageRef,
   type Notice,
+  type Opened,
   type Place,
   type PlatformLimits,
   type RemovedView,
@@ -121,15 +123,19 @@ class Playground implements Adapter {
     });
   }
 
-  async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
+  async open(task: TaskId, origin: Origin, view: View, also?: AlsoRecorded): Promise<Opened> {
     const { channel, replyTo } = origin;
-    const message = await this.#messages.post({
-      id: messageIdOf('task', task),
-      channel,
-      replyTo: replyTo === undefined ? null : { channel, message: replyTo },
-      ...viewFields(view),
-    });
-    return { channel: message.channel, message: message.id };
+    const id = messageIdOf('task', task);
+    const { isRecorded } = await this.#messages.post(
+      {
+        id,
+        channel,
+        replyTo: replyTo === undefined ? null : { channel, message: replyTo },
+        ...viewFields(view),
+      },
+      also?.({ channel, message: id }),
+    );
+    return { channel, message: id, ...(isRecorded === true ? { isRecorded } : {}) };
   }
 
   async edit(message: MessageRef, _origin: Origin, view: View, urgency: 'progress' | 'final'): Promise<void> {

@@ -1,8 +1,16 @@
 import type { z } from 'zod';
 import { blocksOf, buttonsOf, type Card, type Line, linesOf, type Picture, withPictures } from '#commands/ui/card.ts';
 import { plainText } from '#commands/ui/plain-text.ts';
+import type { Opened } from '#src/chat/index.ts';
 import type { Clock } from '#src/clock.ts';
-import { collection, type IndexEntry, type IndexWrite, type Store, type Versioned } from '#src/engine/index.ts';
+import {
+  collection,
+  type IndexEntry,
+  type IndexWrite,
+  type RecordWrite,
+  type Store,
+  type Versioned,
+} from '#src/engine/index.ts';
 import { DailiesError } from '#src/errors.ts';
 import type { Phase, TaskId, TaskState } from '#src/tasks/index.ts';
 import type { AspectRatio } from '#src/videos/index.ts';
@@ -225,13 +233,13 @@ export class MessageStore {
   }
 
   /** Adds a message, or returns the existing one with its id. */
-  async post(fields: NewMessage): Promise<Message> {
+  async post(fields: NewMessage, also: readonly RecordWrite[] = []): Promise<Message & Pick<Opened, 'isRecorded'>> {
     const current = await this.get(fields.id);
     if (current !== undefined) return current;
     const order = await this.#nextOrder(fields.channel);
     const message: Message = { ...EMPTY, createdAtMs: this.#clock.now(), ...fields, order, revision: 1 };
     const isNew = await this.#store.commit({
-      records: [playgroundMessages.replacing(message.id, undefined, message)],
+      records: [playgroundMessages.replacing(message.id, undefined, message), ...also],
       index: [
         { index: messagesIndex(message.channel), member: message.id, score: order },
         ...(await this.#channelEntry(message.channel)),
@@ -239,7 +247,7 @@ export class MessageStore {
     });
     if (!isNew) return (await this.get(message.id)) ?? message;
     this.updates.publish({ kind: 'message', message });
-    return message;
+    return also.length === 0 ? message : { ...message, isRecorded: true };
   }
 
   /** As {@link changeIfThere}. @throws DailiesError `message_gone` when there is none. */

@@ -8,12 +8,14 @@ import { capitalised, plainName } from '#commands/sentences/format.ts';
 import { memberName } from '#commands/sentences/ordered.ts';
 import { type Card, facts, type Line } from '#commands/ui/card.ts';
 import {
+  type AlsoRecorded,
   type Attached,
   type CardView,
   isCardView,
   isPending,
   type MessageRef,
   type Notice,
+  type Opened,
   type Place,
   type PlatformLimits,
   type RemovedView,
@@ -157,7 +159,7 @@ export class Slack implements Adapter {
     for (const receiver of receivers) receiver.init(guarded);
   }
 
-  async open(task: TaskId, origin: Origin, view: View): Promise<MessageRef> {
+  async open(task: TaskId, origin: Origin, view: View, also?: AlsoRecorded): Promise<Opened> {
     const to = teamOf(origin);
     const { channel, replyTo } = origin;
     const { thread } = readAddress(origin.address);
@@ -172,6 +174,7 @@ export class Slack implements Adapter {
       channel,
       thread: thread ?? originalThread,
       body,
+      also,
     });
     this.#incoming?.home.changed(to, origin.user.id);
     this.#pane.follow(origin, message, view);

@@ -15,7 +15,7 @@ import {
 import { hasCode } from './attachment-plan.ts';
 import type { MessageLock } from './message-lock.ts';
 import type { ChatParts } from './parts.ts';
-import type { MessageRef, PlatformLimits } from './platform.ts';
+import type { AlsoRecorded, MessageRef, Opened, PlatformLimits } from './platform.ts';
 import type { CardView, Handover } from './view.ts';
 
 export interface CardRecord {
@@ -124,7 +124,7 @@ export class Cards {
   async reopen(subject: CardSubject, copy: number): Promise<CardRecord> {
     const { id } = subject;
     const view = await subject.view(undefined, null);
-    const posted = await this.#post(copyKey(id, copy), subject, view);
+    const { isRecorded: _, ...posted } = await this.#post(copyKey(id, copy), subject, view);
     const { message } = posted;
     const before = await this.get(id);
     const earlier = messagesOf(before).filter((one) => one.message !== message.message);
@@ -226,27 +226,36 @@ export class Cards {
     const { id } = subject;
     const view = await subject.view(undefined, null);
     lock.assertHeld();
-    // One that another process has posted meanwhile is found by the platform's own dedup.
-    const posted = await this.#post(id, subject, view);
     // A message that was posted before a crash may show an older state, if there is one.
     const { limits } = this.#options.platformOf(subject);
     const shown = isFirstView(view, limits) ? this.#fingerprint(subject, view) : null;
-    const record: CardRecord = { revision: 1, ...posted, progress: progressIn(view), shown };
-    const isFirst = await store.commit({
-      records: [{ ...cardRecords.overwriting(id, record), expected: 'absent' }, messageWrite(subject, posted.message)],
-    });
+    const known = { revision: 1, progress: progressIn(view), shown };
+    const writesOf = (posted: PostedCard): readonly RecordWrite[] => [
+      { ...cardRecords.overwriting(id, { ...known, ...posted }), expected: 'absent' },
+      messageWrite(subject, posted.message),
+    ];
+    // One that another process has posted meanwhile is found by the platform's own dedup.
+    const { isRecorded, ...posted } = await this.#post(id, subject, view, (message) => writesOf({ message }));
+    const isFirst = isRecorded === true || (await store.commit({ records: writesOf(posted) }));
     // A process that was suspended past its lease uses the record of the process that took over.
-    return (isFirst ? undefined : await this.get(id)) ?? record;
+    return (isFirst ? undefined : await this.get(id)) ?? { ...known, ...posted };
   }
 
   /**
    * Posts a card; one that its channel does not take goes to the requester by direct message.
+   * @param also as of `Platform.open`, for a card in its channel
    * @throws DailiesError that of the channel, where the requester takes none either
    */
-  async #post(key: TaskId, { origin, isOutcome: isOver, place }: CardSubject, view: CardView): Promise<PostedCard> {
+  async #post(
+    key: TaskId,
+    { origin, isOutcome: isOver, place }: CardSubject,
+    view: CardView,
+    also?: AlsoRecorded,
+  ): Promise<PostedCard & Pick<Opened, 'isRecorded'>> {
     const platform = this.#options.platformOf({ origin });
     try {
-      return { message: await platform.open(key, await place(), view) };
+      const { isRecorded, ...message } = await platform.open(key, await place(), view, also);
+      return { message, ...(isRecorded === true ? { isRecorded } : {}) };
     } catch (thrown) {
       const isClosed = hasCode(thrown, 'message_gone') || (hasCode(thrown, 'missing_permission') && isOver);
       if (!isClosed || !platform.limits.hasDirectMessages) throw thrown;

@@ -16,12 +16,14 @@ export { type MessageLock, MessageLocks, type WithMessageLock } from './message-
 export type { ApprovalNotice, EndNotice, ReviewNotice, SetOutcome, SignedOffNotice } from './notices/views.ts';
 export type { ChatParts } from './parts.ts';
 export {
+  type AlsoRecorded,
   type Attached,
   type Channels,
   type MemberRights,
   type MessageRef,
   type MissingRight,
   type Notice,
+  type Opened,
   type Place,
   type Platform,
   type PlatformLimits,

@@ -1,3 +1,4 @@
+import type { RecordWrite } from '../engine/index.ts';
 import { DailiesError } from '../errors.ts';
 import type { Audience, Origin, Person, TaskId } from '../tasks/index.ts';
 import type { Clip } from '../videos/index.ts';
@@ -9,6 +10,15 @@ import type { CardView, RemovedView, View } from './view.ts';
 export interface MessageRef {
   readonly channel: string;
   readonly message: string;
+}
+
+/** Returns the writes for the commit that records a new message. */
+export type AlsoRecorded = (message: MessageRef) => readonly RecordWrite[];
+
+/** Message of a card. */
+export interface Opened extends MessageRef {
+  /** The writes that were given are committed. Absent: not by this call. */
+  readonly isRecorded?: true;
 }
 
 /** Limits and capabilities of a platform, as data: the core never branches on the platform itself. */
@@ -147,8 +157,9 @@ export interface Platform {
    * Posts the task's message: the public response to the interaction of `origin`.
    * Called again with the same `key` (after a restart), returns the existing message.
    * @param key the task's id, or a {@link copyKey} where the first message was deleted, or a {@link directKey}.
+   * @param also committed with the adapter's own record of a new message. Default: nothing
    */
-  open(key: TaskId, origin: Origin, view: View): Promise<MessageRef>;
+  open(key: TaskId, origin: Origin, view: View, also?: AlsoRecorded): Promise<Opened>;
   /**
    * Replaces the content of a message; its attachments stay, but on the card of a set those alone that the view names.
    * `progress` edits may be dropped: they reject at once with `rate_limited` instead of waiting in the queue.

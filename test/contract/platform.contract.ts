@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
+import { cardRecords } from '#src/chat/cards.ts';
 import type { MessageRef, Notice, Platform, Upload } from '#src/chat/platform.ts';
 import type { CardView, SetView, TaskView, View } from '#src/chat/view.ts';
 import type { Declined } from '#src/tasks/approval.ts';
@@ -118,6 +119,22 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         all.push(await open());
         expect(new Set(all.map(({ message }) => message)).size).toBe(1);
         expect(await seen()).toHaveLength(1);
+      });
+
+      it('commits what it is given with its own record of a new message, and says so', async () => {
+        const also = (message: MessageRef) => [
+          cardRecords.overwriting(`card-of-${task}` as TaskId, {
+            revision: 1,
+            message,
+            progress: null,
+            shown: 'first',
+          }),
+        ];
+        const openAlso = () => harness.platform.open(task, origin, running(), also);
+        expect(await openAlso()).toMatchObject({ isRecorded: true });
+        expect(await harness.stored()).toContain(`card-of-${task}`);
+        await harness.restart();
+        expect(await openAlso()).not.toHaveProperty('isRecorded');
       });
 
       it('posts one message per task, in the order of the calls', async () => {

@@ -1,7 +1,7 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import { BoundedMap } from '#src/bounded-map.ts';
 import { isAskedOf, type MessageRef } from '#src/chat/index.ts';
-import { collection, type Store } from '#src/engine/index.ts';
+import { collection, type RecordWrite, type Store } from '#src/engine/index.ts';
 import type { TaskId } from '#src/tasks/index.ts';
 import type { ShownClip } from './render.ts';
 
@@ -166,12 +166,13 @@ export class MessageStore {
   }
 
   /** Creates the record of a task's message. @returns `false`: another replica already did */
-  opened(record: Omit<MessageRecord, 'revision'>): Promise<boolean> {
+  opened(record: Omit<MessageRecord, 'revision'>, also: readonly RecordWrite[] = []): Promise<boolean> {
     const { task, channel, message } = record;
     return this.#store.commit({
       records: [
         discordMessages.replacing(message, undefined, record),
         discordValues.replacing(`task:${task}`, undefined, { channel, message }),
+        ...also,
       ],
     });
   }

@@ -2,7 +2,14 @@ import { hash } from 'node:crypto';
 import { type APIMessage, Routes, SnowflakeUtil } from 'discord.js';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { buttonId } from '#commands/ui/buttons.ts';
-import { type MessageRef, type Notice, taskOfKey, type Upload } from '#src/chat/index.ts';
+import {
+  type AlsoRecorded,
+  type MessageRef,
+  type Notice,
+  type Opened,
+  taskOfKey,
+  type Upload,
+} from '#src/chat/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
 import type { Origin, TaskId } from '#src/tasks/index.ts';
 import type { PendingResponses, ResponseOutcome } from '../interactions/response.ts';
@@ -83,7 +90,7 @@ export class TaskPosts {
    * Posts a task's message, or finds it. Concurrent calls, of any replica, edit the same response or post under the same
    * nonce.
    */
-  async open(task: TaskId, origin: Origin, first: First): Promise<MessageRef> {
+  async open(task: TaskId, origin: Origin, first: First, also?: AlsoRecorded): Promise<Opened> {
     const { records, pending, threads } = this.#options;
     const known = await records.posted('task', task);
     if (known !== undefined) return known;
@@ -97,14 +104,15 @@ export class TaskPosts {
     const answer = token === null || mustPost ? null : await this.#answerWith(token, first.body);
     const ref = answer ?? (await this.#postOwn(task, origin, { ...first, below }));
     if (token !== null && mustPost) await this.#removeAnswer(token);
-    const isFirst = await records.opened({
+    const record = {
       task,
       ...ref,
       token: answer === null ? null : token,
       clip: null,
       shown: hasBot ? null : first.body.components,
-    });
-    return (isFirst ? undefined : await records.posted('task', task)) ?? ref;
+    };
+    if (await records.opened(record, also?.(ref))) return also === undefined ? ref : { ...ref, isRecorded: true };
+    return (await records.posted('task', task)) ?? ref;
   }
 
   /** Edits a task's message. @returns the message as Discord returns it. @throws DailiesError */

@@ -103,12 +103,17 @@ export class MessageStore {
   }
 
   /** @returns the record as written; `null` if the stored one differs from `before`. */
-  async rememberPost(key: string, before: PostRecord | undefined, next: Next<PostRecord>): Promise<PostRecord | null> {
+  async rememberPost(
+    key: string,
+    before: PostRecord | undefined,
+    next: Next<PostRecord>,
+    also: readonly RecordWrite[] = [],
+  ): Promise<PostRecord | null> {
     const { channel, thread, message } = next;
     const isReply = thread !== null && message !== null;
     const more = isReply ? [slackThreads.overwriting({ channel, message }, { thread })] : [];
     const record = slackPosts.replacing(key, before, next);
-    const isWritten = await this.#store.commit({ records: [record, ...more] });
+    const isWritten = await this.#store.commit({ records: [record, ...more, ...also] });
     return isWritten ? { ...next, revision: (before?.revision ?? 0) + 1 } : null;
   }
 

@@ -1,5 +1,5 @@
 import { BoundedMap } from '#src/bounded-map.ts';
-import type { MessageRef } from '#src/chat/index.ts';
+import type { AlsoRecorded, MessageRef, Opened } from '#src/chat/index.ts';
 import { type Clock, sleep } from '#src/clock.ts';
 import { type Lease, type Leases, withLease } from '#src/engine/index.ts';
 import { asDailiesError, DailiesError } from '#src/errors.ts';
@@ -27,6 +27,8 @@ interface Post {
   readonly plainBody?: Body;
   /** Shows the reply in the channel, too, with previews of its links. Default: false. */
   readonly isBroadcast?: boolean;
+  /** As of `Platform.open`. */
+  readonly also?: AlsoRecorded | undefined;
 }
 
 /** Urgency of an edit: each has its own share of the edits per minute. */
@@ -60,7 +62,7 @@ const MAX_WAIT_MS = 20_000;
  */
 export class Messages {
   readonly #options: MessagesOptions;
-  readonly #posting = new SingleFlight<string, MessageRef>();
+  readonly #posting = new SingleFlight<string, Opened>();
   readonly #finder: Finder;
 
   constructor(options: MessagesOptions) {
@@ -69,7 +71,7 @@ export class Messages {
   }
 
   /** Posts once per idempotency key: returns the message already posted under `key`, if any; concurrent calls share it. */
-  postOnce(key: string, post: Post): Promise<MessageRef> {
+  postOnce(key: string, post: Post): Promise<Opened> {
     return this.#posting.run(key, () => this.#postOnce(key, post));
   }
 
@@ -104,7 +106,7 @@ export class Messages {
     });
   }
 
-  async #postOnce(key: string, post: Post): Promise<MessageRef> {
+  async #postOnce(key: string, post: Post): Promise<Opened> {
     const { messageStore, leases, clock } = this.#options;
     const known = messageOf(await messageStore.post(key));
     if (known !== null) return known;
@@ -115,7 +117,7 @@ export class Messages {
     return posted;
   }
 
-  async #findOrPost(posting: Posting): Promise<MessageRef> {
+  async #findOrPost(posting: Posting): Promise<Opened> {
     const { key, to } = posting;
     const { messageStore } = this.#options;
     const known = await messageStore.post(key);
@@ -126,7 +128,7 @@ export class Messages {
     return found === null ? this.#post(posting, known) : this.#remember(posting, known, found);
   }
 
-  async #post(posting: Posting, before: PostRecord | undefined): Promise<MessageRef> {
+  async #post(posting: Posting, before: PostRecord | undefined): Promise<Opened> {
     const { key, to, channel, thread } = posting;
     const { messageStore, clients, clock } = this.#options;
     await clients.turn(to, channel);
@@ -193,12 +195,13 @@ export class Messages {
   }
 
   /** Persists the message's `ts`. */
-  async #remember(posting: Posting, before: PostRecord | undefined, message: MessageRef): Promise<MessageRef> {
-    const { key, thread } = posting;
+  async #remember(posting: Posting, before: PostRecord | undefined, message: MessageRef): Promise<Opened> {
+    const { key, thread, also } = posting;
     const { messageStore, clock } = this.#options;
     const sinceMs = before?.sinceMs ?? clock.now();
-    const record = await messageStore.rememberPost(key, before, { ...message, thread, sinceMs });
-    return record === null ? this.#withdraw(posting, message) : message;
+    const record = await messageStore.rememberPost(key, before, { ...message, thread, sinceMs }, also?.(message));
+    if (record === null) return this.#withdraw(posting, message);
+    return also === undefined ? message : { ...message, isRecorded: true };
   }
 
   /**

@@ -18,11 +18,12 @@ const TOP = join(import.meta.dirname, '../../..');
  * place of flags, the gallery's lightbox and players, Slack's Home, assistant pane and previews, and Discord's further commands
  * raised lines by 3,340, exports by 65, those with one call site by 8, fields of `BotPorts` by 1 and the knot of commands by 1. Cards of
  * sets that hold their clips raised lines by 520, exports by 7 and functions by 2, and the administrators' page lines by 180 and exports by 2; pictures of
- * images, requests and frames, lines by 180; threads of storyboards on Discord, lines by 150, exports by 3 and functions by 2.
+ * images, requests and frames, lines by 180; threads of storyboards on Discord, lines by 150, exports by 3 and functions by 2; a card that is
+ * committed with its message, functions by 2, lines by 50 and exports by 2, for one commit of a create less.
  */
 const CEILINGS = {
-  lines: 80_480,
-  exports: 2_135,
+  lines: 80_530,
+  exports: 2_137,
   'exported functions with one call site': 282,
   'knotted folders of src': 0,
   'knotted folders of commands': 28,
@@ -36,9 +37,9 @@ const CEILINGS = {
   'loops of compare-and-set': 1,
   'terms of the glossary': 80,
   'files of one create': 135,
-  'functions of one create': 720,
+  'functions of one create': 722,
   'reads of one create': 13,
-  'commits of one create': 5,
+  'commits of one create': 4,
 } as const;
 
 type Gauge = keyof typeof CEILINGS;
