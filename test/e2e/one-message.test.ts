@@ -147,13 +147,13 @@ describe.each(['discord', 'slack'] as const)('on %s', (name) => {
       await side.order(kind);
       if (kind === 'a storyboard of six, one of which fails') {
         const create = async () => (await side.ownButtons()).find(({ label }) => label.startsWith('Create 6 shots'));
-        await expect.poll(create, { timeout: 20_000 }).toBeDefined();
+        await expect.poll(create).toBeDefined();
         const { message = '', id = '' } = (await create()) ?? {};
         side.press(message, id);
       }
       const files = async () => (await side.messages()).reduce((sum, one) => sum + one.files, 0);
-      await expect.poll(files, { timeout: 20_000 }).toBe(CLIPS[kind]);
-      await expect.poll(side.pings, { timeout: 20_000 }).toBe(1);
+      await expect.poll(files).toBe(CLIPS[kind]);
+      await expect.poll(side.pings).toBe(1);
       const inChannel = (await side.messages()).filter((one) => one.isInChannel && !one.isNotice);
       expect(inChannel).toHaveLength(1);
     },
