@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
+import { createForm } from '#commands/input/forms.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { doneIn } from '#test/fakes/outcomes.ts';
@@ -49,6 +50,39 @@ export function describeStudio(name: string, start: () => Promise<ConfirmationHa
         return last?.what;
       }, 300_000);
     };
+
+    it('shows a select of as many options as there may be, and passes the chosen one on as a press', async () => {
+      const task = 'f'.repeat(32);
+      const options = Array.from({ length: 25 }, (_, at) => ({
+        id: `page:list:${at}:ada:${'x'.repeat(100 - 15 - String(at).length)}`,
+        label: `${at} · a fox 🦊 wakes up `.padEnd(75, 'z'),
+      }));
+      const selects = [
+        { placeholder: 'A shot…', options },
+        { placeholder: 'Edit…', options: [{ id: `edit:${task}`, label: MISCHIEF.slice(0, 75) }] },
+      ];
+      const card = {
+        lines: [['The board.']],
+        progress: null,
+        buttons: [{ id: 'page:models:0', label: 'All', style: 'plain' }],
+        selects,
+      } as const;
+      const { id, selects: seen, buttons } = await shown({ kind: 'private', card }, 'The board.');
+      expect(seen).toMatchObject(selects);
+      expect(buttons.map(({ label }) => label)).toEqual(['All']);
+      harness.bot.reply = { kind: 'private', card: { lines: [['Shot 24.']], progress: null, buttons: [], selects } };
+      const [press = ''] = options.slice(-1).map((one) => one.id);
+      await harness.choose(id, press);
+      // As a page, the answer takes the place of the message.
+      await vi.waitFor(async () => {
+        expect(harness.bot.heard.at(-1)).toMatchObject({ kind: 'press', what: press });
+        expect((await harness.messages()).find((one) => one.id === id)?.text).toContain('Shot 24.');
+      }, 60_000);
+      expect((await harness.messages()).map(({ text }) => text).join()).not.toContain('The board.');
+      harness.bot.reply = createForm(FORM_CATALOG);
+      expect(await harness.formOf(id, `edit:${task}`)).toBe('New clip');
+      expect(harness.bot.heard.at(-1)).toMatchObject({ kind: 'press', what: `edit:${task}` });
+    });
 
     it('lists the styles of the team', async () => {
       await say('style house --after "on film"');

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { vi } from 'vitest';
 import { Slack } from '#adapters/slack/index.ts';
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
+import type { CardSelect } from '#commands/ui/card.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import { Membership } from '#src/engine/cluster/membership.ts';
@@ -220,6 +221,23 @@ export function whispersTo(slack: FakeSlack, user: string, channel = slack.chann
   return slack
     .messages(channel)
     .filter((message) => message.visibleTo === user && !plainOf(message).startsWith('Still working on this.'));
+}
+
+/** Returns the selects of a message, each with its id. */
+export function selectsOf({ blocks }: Pick<Message, 'blocks'>): readonly (CardSelect & { id: string })[] {
+  return blocks.flatMap(({ elements = [] }) =>
+    elements.flatMap((element) => {
+      if (element.type !== 'static_select') return [];
+      const { action_id: id = '', placeholder, options } = element as typeof element & SlackSelect;
+      const shown = options.map(({ value, text }) => ({ id: value, label: text.text }));
+      return [{ id, placeholder: placeholder.text, options: shown }];
+    }),
+  );
+}
+
+interface SlackSelect {
+  readonly placeholder: { readonly text: string };
+  readonly options: readonly { readonly value: string; readonly text: { readonly text: string } }[];
 }
 
 /** Returns the buttons of a message. */
