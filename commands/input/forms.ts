@@ -39,7 +39,6 @@ import {
   styleChoices,
   takesChoices,
 } from '../sentences/settings.ts';
-import { submitBoard } from '../storyboard/board.ts';
 import { orderEntered, sharedIn } from '../storyboard/script.ts';
 import { field, formId, formReply, parseForm } from '../ui/form-ids.ts';
 import { type BotPorts, refused } from './subcommand.ts';
@@ -229,7 +228,6 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   if (purpose === null || purpose.form === 'panel') return refused(UNKNOWN_BUTTON);
   if (purpose.form === 'create')
     return orderFilledIn(ports, caller, { request: { ...enteredIn(values), ...mediaOf(values) } });
-  if (purpose.form === 'board') return submitBoard(ports, caller, purpose, values);
   if (purpose.form === 'storyboard') return submitStoryboard(ports, caller, values, purpose.task);
   if (purpose.form === 'fix') return orderFixed(ports, caller, values, purpose.task);
   if (purpose.form === 'deny') return submitDeny(ports, caller, purpose.task, values);

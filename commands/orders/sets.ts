@@ -29,7 +29,6 @@ import { all, count } from '../sentences/format.ts';
 import { memberWords } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
-import { editBoard } from '../storyboard/board.ts';
 import { joinShots } from '../studio/join.ts';
 import { type Card, seeItHere, textCard } from '../ui/card.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
@@ -60,7 +59,6 @@ export async function pressOnSet(
     return remakeOutdated(ports, caller, first.set, price);
   if (tasks.length > 0 && press.action === 'retry') return repeatSet(ports, caller, tasks, price);
   if (first?.set?.kind === 'storyboard' && press.action === 'join') return joinBoard(ports, caller, first.set);
-  if (first?.set?.kind === 'storyboard' && press.action === 'board') return editBoard(ports, caller, first.set);
   if (first?.set !== undefined && press.action === 'show') return showSet(ports, caller, { ...first, set: first.set });
   return first?.set !== undefined && press.action === 'details'
     ? showSetDetails(ports, first.set)

@@ -4,7 +4,7 @@ import { storyboardForm } from '../input/forms.ts';
 import { type BotPorts, refused, type Subcommand } from '../input/subcommand.ts';
 import { draftOf } from '../orders/offers.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
-import { moveShot } from './board.ts';
+import { chooseTake, moveShot, openShot, skipShot } from './board.ts';
 import { chainNeeds } from './chain.ts';
 import { orderScript, SHARED_OPTIONS, sharedIn, sharedOptions, splitScript } from './script.ts';
 
@@ -43,7 +43,7 @@ export const storyboard: Subcommand = {
     }
     return orderScript(ports, caller, { request }, problems);
   },
-  presses: { move: moveShot },
+  presses: { shot: openShot, move: moveShot, skip: skipShot, take: chooseTake },
 };
 
 /** Opens the form; the options of the command are kept in a draft, since the form may have no room for all of them. */

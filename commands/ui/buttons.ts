@@ -135,15 +135,22 @@ export type ComparisonPress =
   | { readonly action: 'remake'; readonly clip: TaskId; readonly upTo: Price; readonly isConfirmed: boolean };
 
 /** Change of the board of a storyboard; `set` is the id of its set, `shot` the number of a shot. */
-type BoardPress =
-  /** Moves a shot in the order of the board, as it was at a revision; `before`: the shot it goes before, 0 for the end. */
-  {
-    readonly action: 'move';
-    readonly set: TaskId;
-    readonly revision: number;
-    readonly shot: number;
-    readonly before: number;
-  };
+export type BoardPress =
+  /** Opens the menu of a shot. */
+  | { readonly action: 'shot'; readonly set: TaskId; readonly shot: number }
+  /** Moves a shot; `before`: the shot it goes before, 0 for the end. `isInMenu`: the menu of the shot is answered in place. */
+  | (ShotEdit & { readonly action: 'move'; readonly before: number; readonly isInMenu: boolean })
+  /** Leaves a shot out of the cut, or puts it back. */
+  | (ShotEdit & { readonly action: 'skip'; readonly isSkipped: boolean })
+  /** Has the cut use a clip for a shot. */
+  | (ShotEdit & { readonly action: 'take'; readonly take: TaskId });
+
+/** Change of a shot on a board as it was at a revision. */
+interface ShotEdit {
+  readonly set: TaskId;
+  readonly revision: number;
+  readonly shot: number;
+}
 
 /** Opens a group of a command's options as a form. `about`: which of several things it is about; `null` for none. */
 export interface PanelPress {
@@ -217,7 +224,6 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   join: { response: 'public', isManaged: false },
   sign_off: { response: 'private', isManaged: false },
   changes: { response: 'form', isManaged: false },
-  board: { response: 'form', isManaged: true },
   elsewhere: { response: 'public', isManaged: true },
   order: { response: 'update', isManaged: false },
   ask: { response: 'update', isManaged: false },
@@ -235,7 +241,10 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   reveal: { response: 'private', isManaged: true },
   prefer: { response: 'private', isManaged: true },
   remake: { response: 'public', isManaged: true },
+  shot: { response: 'private', isManaged: true },
   move: { response: 'private', isManaged: true },
+  skip: { response: 'update', isManaged: true },
+  take: { response: 'update', isManaged: true },
   panel: { response: 'form', isManaged: false },
 };
 
@@ -258,7 +267,7 @@ const request = [text('request')];
 const set = [text('set')];
 const at = number('at', 1);
 const shot = number('shot', 2);
-const revision = number('revision', 9);
+const shotEdit = [...set, number('revision', 9), shot];
 const after = number('after', 4);
 const offset = number('offset', 7);
 const user = nullable(text('user'));
@@ -291,7 +300,6 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   join: task,
   sign_off: [...task, after, optional(number('newest', 6))],
   changes: [...task, after],
-  board: task,
   elsewhere: [...task, text('model', /^[0-9a-f]{8}$/u), price()],
   order: [...draft, optional(price())],
   ask: [...draft, price(), optional(choice('isPromptShown', { shown: true, hidden: false }))],
@@ -324,7 +332,10 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   reveal: set,
   prefer: [...set, at],
   remake: [text('clip'), price('upTo'), isConfirmed],
-  move: [...set, revision, shot, number('before', 2)],
+  shot: [...set, shot],
+  move: [...shotEdit, number('before', 2), optional(choice('isInMenu', { menu: true }), false)],
+  skip: [...shotEdit, choice('isSkipped', { out: true, in: false })],
+  take: [...shotEdit, text('take')],
   panel: PANEL_FIELDS,
 };
 
@@ -373,7 +384,7 @@ export function actionOf(id: string): ActionRow {
   const press = parseButton(id);
   if (press === null) return { response: 'private', isManaged: false };
   const row = ACTIONS[press.action];
-  return isQuestion(press) ? { ...row, response: 'update' } : row;
+  return isQuestion(press) || (press.action === 'move' && press.isInMenu) ? { ...row, response: 'update' } : row;
 }
 
 /** Returns true for a button that only a private question has, about what another button asked for. */

@@ -108,9 +108,7 @@ export type ButtonAction =
   /** Confirms that it is to be deleted; on a question only. */
   | 'delete'
   /** Joins clips into one file; buys nothing. */
-  | 'join'
-  /** Edits the board of a storyboard. */
-  | 'board';
+  | 'join';
 
 /** Fields of a task that no message shows, or only by what follows from them. */
 const UNSHOWN = [

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Reply, ShownPrices } from '#commands/bot-port.ts';
 import { createForm } from '#commands/input/forms.ts';
-import type { CardSelect } from '#commands/ui/card.ts';
 import { sandboxCatalog } from '#src/sandbox/catalog.ts';
 import type { Origin, TaskId } from '#src/tasks/task.ts';
 import { parseCatalog } from '#src/videos/catalog.ts';
@@ -9,9 +8,8 @@ import type { ScriptedBot } from '#test/fakes/scripted-bot.ts';
 import type { SeenMessage } from './platform.contract.ts';
 
 /** Message with the id of the only user who sees it; `null` for everyone. */
-export type ShownMessage = Pick<SeenMessage, 'id' | 'text' | 'buttons'> & {
+export type ShownMessage = Pick<SeenMessage, 'id' | 'text' | 'buttons' | 'selects'> & {
   readonly visibleTo: string | null;
-  readonly selects: readonly CardSelect[];
 };
 
 /** Platform under test, with a scripted bot, and one requester in one channel. */
@@ -29,10 +27,9 @@ export interface ConfirmationHarness {
   openTask(task: TaskId): Promise<string>;
   /** Reacts to a message with 🔁. */
   react(message: string): unknown;
-  press(message: string, button: string): unknown;
-  /** Chooses an option of a select, by the press that it is. */
-  choose(message: string, press: string): unknown;
-  /** As {@link choose}, of one that opens a form. @returns the title of the form that is shown */
+  /** Presses a button, or chooses the option of a select that is this press. */
+  press(message: string, press: string): unknown;
+  /** As {@link press}, of one that opens a form. @returns the title of the form that is shown */
   formOf(message: string, press: string): Promise<string>;
   /** Returns the messages of the channel. */
   messages(): Promise<readonly ShownMessage[]>;

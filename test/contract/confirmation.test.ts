@@ -1,8 +1,8 @@
 import type { ShownPrices } from '#commands/bot-port.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
-import { selectsOf as selectsOnDiscord } from '#test/fakes/discord-house.ts';
+import { pressOn as pressOnDiscord } from '#test/fakes/discord-house.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
-import { selectsOf as selectsOnSlack } from '#test/fakes/slack-house.ts';
+import { pressOn as pressOnSlack } from '#test/fakes/slack-house.ts';
 import { taskView } from '#test/fakes/views.ts';
 import { type ConfirmationHarness, describeConfirmation, FORM_CATALOG, originOf } from './confirmation.contract.ts';
 import { startOnDiscord, startOnPlayground, startOnSlack } from './harnesses.ts';
@@ -34,11 +34,6 @@ async function startDiscord(): Promise<ConfirmationHarness> {
     bot.reply = reply;
     return originOf(caller);
   };
-  const choose = (id: string, press: string) => {
-    const message = discord.messages(discord.channels.general).find((one) => one.id === id);
-    const select = message && selectsOnDiscord(message).find(({ options }) => options.some((one) => one.id === press));
-    return people.select(id, select?.id ?? '', [press]);
-  };
   return {
     ...shared,
     requester: users.alice,
@@ -56,10 +51,9 @@ async function startDiscord(): Promise<ConfirmationHarness> {
     },
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, '🔁'),
-    press: (message, button) => people.press(message, button),
-    choose,
+    press: (message, button) => pressOnDiscord(discord, message, button),
     formOf: async (message, press) => {
-      const { type, data } = await discord.answered(choose(message, press));
+      const { type, data } = await discord.answered(pressOnDiscord(discord, message, press));
       return type === MODAL ? String(data['title']) : `an answer of type ${type}`;
     },
     restart: () => house.restart(),
@@ -78,11 +72,6 @@ async function startSlack(): Promise<ConfirmationHarness> {
     bot.reply = reply;
     return originOf(caller);
   };
-  const choose = (ts: string, press: string) => {
-    const message = slack.messages(slack.channels.general).find((one) => one.ts === ts);
-    const select = message && selectsOnSlack(message).find(({ options }) => options.some((one) => one.id === press));
-    return people.choose(ts, select?.id ?? '', press);
-  };
   return {
     ...shared,
     requester: users.alice,
@@ -97,10 +86,9 @@ async function startSlack(): Promise<ConfirmationHarness> {
     },
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, 'repeat'),
-    press: (message, button) => people.press(message, button),
-    choose,
+    press: (message, button) => pressOnSlack(slack, message, button),
     formOf: async (message, press) => {
-      choose(message, press);
+      pressOnSlack(slack, message, press);
       await slack.until(() => slack.forms.shown(users.alice) !== null, 'a form');
       return slack.forms.shown(users.alice)?.title ?? 'no form';
     },
@@ -134,10 +122,9 @@ async function startPlayground(): Promise<ConfirmationHarness> {
     openTask: async (task) =>
       (await house.platform.open(task, originOf({ ...where, user, interaction: 'i0' }), taskView({ task }))).message,
     react: (message) => house.post('reactions', { id: 'i2', user: user.id, message, emoji: '🔁' }),
-    press: (message, button) => house.post('presses', { id: 'i3', user: user.id, message, button }),
-    choose: (message, button) => house.post('presses', { id: `c${++orders}`, user: user.id, message, button }),
+    press: (message, button) => house.post('presses', { id: `i${++orders}`, user: user.id, message, button }),
     formOf: async (message, button) => {
-      const { body } = await house.post('presses', { id: `c${++orders}`, user: user.id, message, button });
+      const { body } = await house.post('presses', { id: `i${++orders}`, user: user.id, message, button });
       return (body as { readonly form: { readonly title: string } }).form.title;
     },
     restart: () => house.restart(),

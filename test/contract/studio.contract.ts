@@ -72,7 +72,7 @@ export function describeStudio(name: string, start: () => Promise<ConfirmationHa
       expect(buttons.map(({ label }) => label)).toEqual(['All']);
       harness.bot.reply = { kind: 'private', card: { lines: [['Shot 24.']], progress: null, buttons: [], selects } };
       const [press = ''] = options.slice(-1).map((one) => one.id);
-      await harness.choose(id, press);
+      await harness.press(id, press);
       // As a page, the answer takes the place of the message.
       await vi.waitFor(async () => {
         expect(harness.bot.heard.at(-1)).toMatchObject({ kind: 'press', what: press });

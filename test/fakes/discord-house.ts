@@ -183,6 +183,20 @@ export function selectsOf({ components }: Pick<Message, 'components'>): readonly
   return (components as readonly Nested[]).flatMap(walk);
 }
 
+/** Presses a button of a message, or chooses the option of a select that is this press. */
+export function pressOn(
+  discord: Pick<FakeDiscord, 'people' | 'message'>,
+  message: string,
+  press: string,
+  as: Parameters<FakeDiscord['people']['press']>[2] = {},
+): Interaction {
+  const isIn = ({ options }: CardSelect) => options.some(({ id }) => id === press);
+  const select = selectsOf(discord.message(message)).find(isIn);
+  return select === undefined
+    ? discord.people.press(message, press, as)
+    : discord.people.select(message, select.id, [press], as);
+}
+
 /** Returns the buttons of a message. */
 export function buttonsOf({ components }: Pick<Message, 'components'>): readonly { id: string; label: string }[] {
   const walk = (one: Nested): readonly { id: string; label: string }[] => [

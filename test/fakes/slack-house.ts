@@ -22,7 +22,7 @@ import { MemoryStore } from './memory-store.ts';
 import { freePort } from './ports.ts';
 import { type Heard, ScriptedBot } from './scripted-bot.ts';
 import type { Block } from './slack/blocks.ts';
-import { type FakeSlack, type FakeSlackOptions, type Message, startSlack } from './slack/index.ts';
+import { type Envelope, type FakeSlack, type FakeSlackOptions, type Message, startSlack } from './slack/index.ts';
 import { richTextOf } from './slack/rich-text.ts';
 
 /** Options of {@link SlackHouse}. */
@@ -238,6 +238,18 @@ export function selectsOf({ blocks }: Pick<Message, 'blocks'>): readonly (CardSe
 interface SlackSelect {
   readonly placeholder: { readonly text: string };
   readonly options: readonly { readonly value: string; readonly text: { readonly text: string } }[];
+}
+
+/** Presses a button of a message, or chooses the option of a select that is this press. */
+export function pressOn(
+  slack: Pick<FakeSlack, 'people' | 'message'>,
+  ts: string,
+  press: string,
+  as: Parameters<FakeSlack['people']['press']>[2] = {},
+): Envelope {
+  const isIn = ({ options }: CardSelect) => options.some(({ id }) => id === press);
+  const select = selectsOf(slack.message(ts)).find(isIn);
+  return select === undefined ? slack.people.press(ts, press, as) : slack.people.choose(ts, select.id, press, as);
 }
 
 /** Returns the buttons of a message. */

@@ -7,10 +7,11 @@ import {
   type TaskView,
 } from '#src/chat/index.ts';
 import { formatPrice, isSought, type Phase, type SetKind, typedPrompt } from '#src/tasks/index.ts';
-import { button } from '../../ui/buttons.ts';
+import { button, buttonId } from '../../ui/buttons.ts';
 import {
   type Card,
   type CardButton,
+  type CardSelect,
   facts,
   type Line,
   lineOf,
@@ -22,7 +23,7 @@ import { CHAIN_PACE, startOf, unsentWords, waitsWords } from '../chain.ts';
 import { capitalised, count, all as listed, quoted, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
-import { promptPart } from '../removal.ts';
+import { NO_PROMPT, promptPart } from '../removal.ts';
 import { ENDS } from '../state-words.ts';
 import { declinedOutcome } from './approval.ts';
 import { reviewLines } from './review.ts';
@@ -45,6 +46,38 @@ export function memberLines({ members, set }: SetView, linesOf: (view: TaskView)
       message && [{ message, label: 'See it' }],
     );
   });
+}
+
+/** Describes a shot as its line on the board does, without its words: `6 s`, `$0.30`, its state and its message. */
+export function shotLine(
+  { view, message, shot }: SetMember,
+  lines: readonly Line[],
+): readonly Optional<Line | string>[] {
+  const { task } = view;
+  return [
+    shot?.isSkipped === true && 'skipped',
+    `${task.request.seconds} s`,
+    formatPrice(task.price),
+    shotState(view, lines),
+    shot?.isRetrying === true && 'another take is in progress',
+    message && [{ message, label: 'See it' }],
+  ];
+}
+
+/** Returns the select of the shots on a board, which opens the menu of each; none for other sets. */
+export function shotSelects({ set, members }: SetView): readonly CardSelect[] {
+  const options = members.flatMap(({ view: { task, phase }, shot }) => {
+    if (shot === undefined) return [];
+    const { at, isSkipped, isReady } = shot;
+    const words = shorten(typedPrompt(task.request) || NO_PROMPT, SHOT_PROMPT_LENGTH);
+    const state = isSkipped
+      ? 'skipped'
+      : isReady
+        ? 'ready'
+        : (ENDS[phase] ?? (isPending(phase) ? 'in progress' : phase));
+    return [{ id: buttonId({ action: 'shot', set: set.id, shot: at }), label: `${at} · ${words} · ${state}` }];
+  });
+  return options.length === 0 ? [] : [{ placeholder: 'A shot…', options }];
 }
 
 /** Names a set by its first prompt: `Storyboard: a fox wakes up · 9 shots`. */

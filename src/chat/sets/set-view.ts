@@ -79,7 +79,7 @@ export function boardViewOf(view: SetView, boardCut?: BoardCut): SetView {
   const [retryPrice = null] = known.length === prices.length ? total(known) : [];
   const again: readonly ButtonAction[] = retryPrice === null ? [] : ['retry'];
   const cut = boardCut === undefined ? {} : { boardCut };
-  return { ...view, ...cut, price, retryPrice, buttons: [...join, ...again, ...others, 'board', 'details'] };
+  return { ...view, ...cut, price, retryPrice, buttons: [...join, ...again, ...others, 'details'] };
 }
 
 function buttonsOf(views: readonly TaskView[]): readonly ButtonAction[] {

@@ -199,7 +199,6 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   leave: null,
   delete: null,
   join: null,
-  board: null,
   show: null,
   refetch: null,
   sign_off: null,
@@ -213,7 +212,10 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   reveal: null,
   prefer: null,
   panel: null,
+  shot: null,
   move: null,
+  skip: null,
+  take: null,
   remake: 'comparisons.test.ts',
   elsewhere: press(
     (id) =>
@@ -233,7 +235,6 @@ const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
   deny: null,
   // Its price is asked about whatever it costs.
   storyboard: 'storyboard/storyboard.test.ts',
-  board: null,
 };
 
 const named = (kind: string, rows: Readonly<Record<string, Row>>): readonly (readonly [string, Way])[] =>

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Reply } from '#commands/bot-port.ts';
+import { isAnsweredInPlace } from '#commands/ui/buttons.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import { setCardId } from '#src/chat/sets/set-view.ts';
 import { clipsOf } from '#src/orders/board.ts';
@@ -26,11 +28,28 @@ async function withBoard() {
   const place = house.task(set).set;
   if (place === undefined) throw new TypeError('it is no set');
   const board = () => house.boards.get(place);
-  const open = async (caller = ada()) => house.bot.press(caller, `board:${setCardId(set)}`);
-  const save = (values: Readonly<Record<string, string>>, revision = 0, caller = ada()) =>
-    house.bot.submit(caller, `board:${set}:${revision}`, values);
+  const open = async (shot: number, caller = ada()) => menuIn(await house.bot.press(caller, `shot:${set}:${shot}`));
+  const press = (id: string, caller = ada()) => house.bot.press(caller, id);
+  const move = (shot: number, before: number, revision = 0, caller = ada()) =>
+    press(`move:${set}:${revision}:${shot}:${before}`, caller);
   const cut = async () => clipsOf(await board()).map(({ id }) => ids.indexOf(id) + 1);
-  return { house, set, ids, board, open, save, cut };
+  const order = async () => (await board()).shots.map(({ at }) => at);
+  return { house, set, ids, board, open, press, move, cut, order };
+}
+
+/** Returns what the menu of a shot shows: its words, and the presses that it offers, by their labels. */
+function menuIn(reply: Reply) {
+  if (reply.kind !== 'private') throw new TypeError(replyText(reply));
+  const { card } = reply;
+  const ofSelect = (name: string) => card.selects?.find(({ placeholder }) => placeholder === name)?.options ?? [];
+  const offered = [...card.buttons, ...(card.selects ?? []).flatMap(({ options }) => options)];
+  return {
+    text: replyText(reply),
+    card,
+    ofSelect,
+    labels: card.buttons.map(({ label }) => label),
+    id: (label: string) => offered.find((one) => one.label.startsWith(label))?.id ?? `no ${label}`,
+  };
 }
 
 describe('Retry of a shot', () => {
@@ -66,97 +85,127 @@ describe('Retry of a shot', () => {
   });
 });
 
-describe('Edit board', () => {
-  it('opens a form with the order of the cut, for those who may decide', async () => {
-    const { open } = await withBoard();
-    expect(await open()).toMatchObject({
-      kind: 'form',
-      form: {
-        title: 'Edit board',
-        fields: [{ name: 'order', value: '1 2 3 4', note: '1 a fox · 2 it runs · 3 it sleeps · 4 it wakes' }],
-      },
+describe('the menu of a shot', () => {
+  it('is opened from the board by the words of the shot, and shows it to everyone who sees the board', async () => {
+    const { house, set, open } = await withBoard();
+    house.pictures = { ...house.pictures, forPoster: ({ id }) => ({ id, url: 'https://dailies.example/p.jpg' }) };
+    const status = await house.bot.text(ada(), `status ${setCardId(set)}`);
+    const [select] = (status.kind === 'private' ? status.card.selects : undefined) ?? [];
+    expect(select).toEqual({
+      placeholder: 'A shot…',
+      options: ['1 · a fox · ready', '2 · it runs · ready', '3 · it sleeps · ready', '4 · it wakes · failed'].map(
+        (label, index) => ({ id: `shot:${set}:${index + 1}`, label }),
+      ),
     });
-    expect(replyText(await open(bob()))).toContain('Only Ada');
-    expect((await open(bob({ mayManage: true }))).kind).toBe('form');
+    const { text, labels, card, ofSelect } = await open(1);
+    expect(text).toContain('‹a fox›');
+    expect(text).toMatch(/Shot 1 of the board · 4 s · \$0\.20 · Done in/u);
+    expect(text).toContain('Price so far: $0.20');
+    expect(card.blocks?.[0]).toMatchObject({ picture: { alt: 'A frame of “a fox”' } });
+    expect(labels).toEqual(['Retry · $0.20', 'Skip', 'Edit words']);
+    expect(ofSelect('Move…').map(({ label }) => label)).toEqual([
+      'Before 3 · it sleeps',
+      'Before 4 · it wakes',
+      'To the end',
+    ]);
+    expect(ofSelect('Use another take…')).toEqual([]);
+    const others = await open(1, bob());
+    expect(others.text).toContain('‹a fox›');
+    expect([others.labels, others.card.selects ?? []]).toEqual([[], []]);
+    expect((await open(1, bob({ mayManage: true }))).labels).toHaveLength(3);
   });
 
-  it('reorders, skips what is left out, and brings it back', async () => {
-    const { house, set, save, cut } = await withBoard();
-    expect(replyText(await save({ order: '3, 1 2' }))).toContain('The board is changed.');
-    expect(await cut()).toEqual([3, 1, 2]);
+  it('skips a shot and puts it back in its place, in place of itself', async () => {
+    const { house, set, open, press, cut } = await withBoard();
+    const skip = (await open(2)).id('Skip');
+    expect(isAnsweredInPlace(skip)).toBe(true);
+    const skipped = menuIn(await press(skip));
+    expect(skipped.text).toMatch(/^Shot 2 is left out of the cut\./u);
+    expect(skipped.text).toContain('skipped');
+    expect(await cut()).toEqual([1, 3]);
+    // The same press, delivered again.
+    expect(menuIn(await press(skip)).text).toContain('Shot 2 is left out of the cut.');
     expect(house.updatedBoards).toEqual([set]);
-    await save({ order: '2 1 3 4' }, 1);
-    expect(await cut()).toEqual([2, 1, 3]);
-    // The same form, delivered again.
-    expect(replyText(await save({ order: '2 1 3 4' }, 1))).toContain('The board is changed.');
-    expect(replyText(await save({ order: '2 1 3 4' }, 2))).toContain('stays as it is');
-  });
-
-  it.each([
-    ['1 2 9', 'refused: “9” isn’t a shot. Write the numbers of the shots in the cut, 1 to 4, such as 3 1 2.'],
-    ['1 two', 'refused: “two” isn’t a shot'],
-    ['1 2 1', 'refused: Shot 1 is there twice'],
-  ])('refuses %s and names it', async (order, sentence) => {
-    const { house, save, cut } = await withBoard();
-    const reply = await save({ order });
-    expect(replyText(reply)).toContain(sentence);
+    expect(menuIn(await press(skipped.id('Put back'))).text).toContain('Shot 2 is back in the cut.');
     expect(await cut()).toEqual([1, 2, 3]);
-    const [again] = (reply.kind === 'refused' ? reply.buttons : undefined) ?? [];
-    expect(again?.label).toBe('Edit again');
-    expect(await house.bot.press(ada(), again?.id ?? '')).toMatchObject({
-      kind: 'form',
-      form: { fields: [{ name: 'order' }] },
-    });
+    expect(house.records.size).toBe(4);
   });
 
-  it('does not overwrite an edit that it did not show', async () => {
-    const { save, cut } = await withBoard();
-    const replies = await Promise.all([save({ order: '3 2 1' }), save({ order: '2 3 1' })]);
-    expect(replies.map(replyText).filter((text) => text.includes('Someone changed this board'))).toHaveLength(1);
-    expect([
-      [3, 2, 1],
-      [2, 3, 1],
-    ]).toContainEqual(await cut());
-    expect(replyText(await save({ order: '1 2 3' }, 0, bob()))).toContain('Only Ada');
-    const after = await cut();
-    // A form that was opened before, and is submitted later.
-    const late = await save({ order: '1 3 2' }, 0);
-    expect(replyText(late)).toContain('Someone changed this board');
-    expect(late).toMatchObject({ buttons: [{ label: 'Edit again' }] });
-    expect(await cut()).toEqual(after);
+  it('moves a shot, and offers the moves from there', async () => {
+    const { open, press, order } = await withBoard();
+    const move = (await open(3)).id('Before 1');
+    expect(isAnsweredInPlace(move)).toBe(true);
+    const moved = menuIn(await press(move));
+    expect(moved.text).toContain('Shot 3 is before shot 1.');
+    expect(await order()).toEqual([3, 1, 2, 4]);
+    expect(moved.ofSelect('Move…').map(({ label }) => label)).toEqual([
+      'Before 2 · it runs',
+      'Before 4 · it wakes',
+      'To the end',
+    ]);
+    await press(moved.id('To the end'));
+    expect(await order()).toEqual([1, 2, 4, 3]);
   });
 
-  it('replaces a shot by another finished take', async () => {
-    const { house, ids, open, save, board } = await withBoard();
+  it('replaces a shot by another finished take, and says what all of them cost', async () => {
+    const { house, ids, open, press, board } = await withBoard();
     house.clock.step(60_000);
     const retried = await house.bot.press(ada(), `retry:${ids[0]}:0.2USD`);
     if (retried.kind !== 'task') throw new TypeError(replyText(retried));
+    // A take that is in progress is none to choose.
+    expect((await open(1)).ofSelect('Use another take…')).toEqual([]);
+    expect((await open(1)).labels).toEqual(['Skip']);
     for (const event of DONE)
       house.happen(retried.task, { ...event, ...('atMs' in event ? { atMs: house.clock.now() } : {}) });
     expect((await board()).shots[0]?.chosen.id).toBe(retried.task);
     house.clock.step(60_000);
-    // A take that is in progress is none to choose.
-    await house.bot.press(ada(), `retry:${ids[1]}:0.2USD`);
-    const form = await open();
-    const field = form.kind === 'form' ? form.form.fields.find(({ name }) => name === 'take') : undefined;
-    expect(field?.choices?.all).toEqual([{ value: `1:${ids[0]}`, label: 'Shot 1 · take 1 · 4 s · a fox' }]);
-    await save({ order: '1 2 3 4', take: `1:${ids[0]}` });
+    const menu = await open(1);
+    expect(menu.text).toContain('Price so far: $0.40 · 2 takes');
+    expect(menu.ofSelect('Use another take…').map(({ label }) => label)).toEqual(['Use take 1 · 4 s · a fox']);
+    const chosen = menuIn(await press(menu.id('Use take 1')));
+    expect(chosen.text).toContain('The cut uses take 1 of shot 1.');
     expect((await board()).shots[0]?.chosen.id).toBe(ids[0]);
+    expect(chosen.id('Use take 2')).toContain(retried.task);
+  });
+
+  it('changes nothing by a press with an old revision, and shows the shot as it is now', async () => {
+    const { set, ids, open, press, move, order, board, cut } = await withBoard();
+    const old = await open(3);
+    await move(2, 1);
+    const late = [old.id('Skip'), old.id('Before 1'), `take:${set}:0:1:${ids[0]}`];
+    for (const id of late.slice(0, 2)) {
+      const reply = menuIn(await press(id));
+      expect(reply.text).toContain('Someone changed this board meanwhile. Nothing was changed');
+      expect(reply.id('Skip')).toBe(`skip:${set}:1:3:out`);
+    }
+    // What is so already is done.
+    expect(menuIn(await press(late[2] ?? '')).text).toContain('The cut uses take 1 of shot 1.');
+    expect(await order()).toEqual([2, 1, 3, 4]);
+    expect(await cut()).toEqual([2, 1, 3]);
+    expect((await board()).revision).toBe(1);
+  });
+
+  it('takes no press of those who may not decide, nor of those who do not see the board', async () => {
+    const { house, set, ids, press, board } = await withBoard();
+    const presses = [`move:${set}:0:3:1`, `move:${set}:0:3:1:menu`, `skip:${set}:0:3:out`, `take:${set}:0:1:${ids[0]}`];
+    for (const id of presses) expect(replyText(await press(id, bob()))).toContain('Only Ada');
+    for (const [id, task] of house.records)
+      house.records.set(id, { ...task, origin: { ...task.origin, audience: 'channel' } });
+    const stranger = bob({ channel: 'other', mayManage: true });
+    for (const id of [...presses, `shot:${set}:1`]) {
+      const reply = await press(id, stranger);
+      expect(reply.kind).toBe('refused');
+      expect(replyText(reply)).not.toContain('hot');
+    }
+    // A take of another shot, or one without a clip, is none of this one.
+    for (const take of [ids[1], ids[3], set]) expect((await press(`take:${set}:0:4:${take}`)).kind).toBe('refused');
+    expect((await board()).revision).toBe(0);
   });
 });
 
 describe('Move', () => {
-  async function withMoves() {
-    const made = await withBoard();
-    const { house, set, board } = made;
-    const move = (shot: number, before: number, revision = 0, caller = ada()) =>
-      house.bot.press(caller, `move:${set}:${revision}:${shot}:${before}`);
-    const order = async () => (await board()).shots.map(({ at }) => at);
-    return { ...made, move, order };
-  }
-
   it('puts a shot before another one, or at the end, and shows it on the card', async () => {
-    const { house, set, move, order } = await withMoves();
+    const { house, set, move, order } = await withBoard();
     const reply = await move(3, 1);
     expect(reply.kind).toBe('private');
     expect(replyText(reply)).toContain('Shot 3 is before shot 1.');
@@ -168,14 +217,14 @@ describe('Move', () => {
   });
 
   it('keeps what is skipped', async () => {
-    const { save, move, cut } = await withMoves();
-    await save({ order: '1 3' });
+    const { set, press, move, cut } = await withBoard();
+    await press(`skip:${set}:0:2:out`);
     await move(3, 1, 1);
     expect(await cut()).toEqual([3, 1]);
   });
 
   it('delivered twice is done once, and says the same', async () => {
-    const { house, move, order } = await withMoves();
+    const { house, move, order } = await withBoard();
     const replies = await Promise.all([move(3, 1), move(3, 1)]);
     expect(replies.map(replyText)).toEqual(Array(2).fill(expect.stringContaining('Shot 3 is before shot 1.')));
     expect(replyText(await move(3, 1))).toContain('Shot 3 is before shot 1.');
@@ -184,7 +233,7 @@ describe('Move', () => {
   });
 
   it('does not overwrite a change that its board did not show', async () => {
-    const { move, order } = await withMoves();
+    const { move, order } = await withBoard();
     const replies = await Promise.all([move(3, 1), move(4, 2)]);
     expect(replies.map(replyText).filter((text) => text.includes('Someone changed this board'))).toHaveLength(1);
     const after = await order();
@@ -193,7 +242,7 @@ describe('Move', () => {
   });
 
   it('is for those who may decide, and of shots that there are', async () => {
-    const { house, move, order } = await withMoves();
+    const { house, move, order } = await withBoard();
     expect(replyText(await move(3, 1, 0, bob()))).toContain('Only Ada');
     for (const [shot, before] of [
       [5, 1],
@@ -213,8 +262,9 @@ describe('Move', () => {
 
 describe('a board', () => {
   it('is joined from its chosen clips, in the order of the cut', async () => {
-    const { house, set, ids, save } = await withBoard();
-    await save({ order: '3 1' });
+    const { house, set, ids, press, move } = await withBoard();
+    await move(3, 1);
+    await press(`skip:${set}:1:2:out`);
     await house.bot.press(ada(), `join:${setCardId(set)}`);
     expect(house.joined.map(({ tasks }) => tasks)).toEqual([[ids[2], ids[0]]]);
     expect(house.records.size).toBe(4);
@@ -270,13 +320,7 @@ describe('a board whose message is deleted', () => {
     const board = await house.bot.text(ada(), `status ${card}`);
     expect(replyText(board)).toContain('3 of 4 shots are ready; shot 4 failed.');
     const buttons = board.kind === 'private' ? buttonsOf(board.card).map(({ id }) => id) : [];
-    expect(buttons).toEqual([
-      `retry:${ids[3]}:0.3USD`,
-      `join:${card}`,
-      `board:${card}`,
-      `details:${card}`,
-      `show:${card}`,
-    ]);
+    expect(buttons).toEqual([`retry:${ids[3]}:0.3USD`, `join:${card}`, `details:${card}`, `show:${card}`]);
     expect(replyText(await house.bot.text(ada(), `status ${card.slice(0, 12)}`))).toBe(replyText(board));
     for (const text of [`status ${ids[1]}`, `details ${ids[1]}`]) {
       const [action = '', id = ''] = text.split(' ');
