@@ -1,10 +1,11 @@
-import type { Board, BoardEdit } from '#src/orders/index.ts';
-import { hasClip, type SetPlace, type Task, type TaskId } from '#src/tasks/index.ts';
+import { type Board, type BoardEdit, isReplaced, type Shot } from '#src/orders/index.ts';
+import { hasClip, isBlind, type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
-import { type BotPorts, privately, refused } from '../input/subcommand.ts';
-import { taskHere } from '../input/task-lookup.ts';
+import { type BotPorts, privately, refused, visibleTo } from '../input/subcommand.ts';
+import { taskHere, visibleAmong } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { shotCard } from '../sentences/cards/shot-card.ts';
+import { quoted } from '../sentences/format.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import type { BoardPress } from '../ui/buttons.ts';
 import { type Line, textCard } from '../ui/card.ts';
@@ -26,7 +27,7 @@ export async function moveShot(ports: BotPorts, caller: Caller, press: PressOf<'
     return {
       edit: { order },
       isDone: (now) => String(now.shots.map(({ at }) => at)) === String(order),
-      done: before === 0 ? `Shot ${shot} is at the end of the board.` : `Shot ${shot} is before shot ${before}.`,
+      done: [before === 0 ? `Shot ${shot} is at the end of the board.` : `Shot ${shot} is before shot ${before}.`],
     };
   });
 }
@@ -40,32 +41,64 @@ export async function skipShot(ports: BotPorts, caller: Caller, press: PressOf<'
     return {
       edit: { skipped: isSkipped ? [...others, shot] : others },
       isDone: (now) => skippedIn(now).includes(shot) === isSkipped,
-      done: isSkipped ? `Shot ${shot} is left out of the cut.` : `Shot ${shot} is back in the cut.`,
+      done: [isSkipped ? `Shot ${shot} is left out of the cut.` : `Shot ${shot} is back in the cut.`],
     };
   });
 }
 
-/** Has the cut use another finished take of a shot. */
+/** Has the cut use another finished take of a shot, or another clip in its place. It buys nothing. */
 export async function chooseTake(ports: BotPorts, caller: Caller, press: PressOf<'take'>): Promise<Reply> {
   const { shot, take } = press;
   const chosenIn = ({ shots }: Board) => shots.find(({ at }) => at === shot)?.chosen.id;
-  return editShot(ports, caller, press, ({ shots }) => {
-    const takes = shots.find(({ at }) => at === shot)?.takes ?? [];
+  return editShot(ports, caller, press, async (board, first) => {
+    const takes = board.shots.find(({ at }) => at === shot)?.takes ?? [];
     const number = takes.findIndex((one) => one.id === take && hasClip(one)) + 1;
-    if (number === 0) return null;
+    const clip = number === 0 ? await taskHere(ports, caller, take) : undefined;
+    if (number === 0 && (clip === undefined || !mayReplace(clip, first, board, shot))) return null;
+    const what: Line = clip === undefined ? [`take ${number}`] : [{ untrusted: quoted(typedPrompt(clip.request), 60) }];
     return {
       edit: { choice: { at: shot, take, atMs: ports.clock.now() } },
       isDone: (now) => chosenIn(now) === take,
-      done: `The cut uses take ${number} of shot ${shot}.`,
+      done: ['The cut uses ', ...what, clip === undefined ? ` of shot ${shot}.` : ` in place of shot ${shot}.`],
     };
   });
+}
+
+/**
+ * Returns whether a clip may stand in the place of a shot: a finished one of the same channel, where everyone who sees the
+ * board may see it, and that is not elsewhere on the board.
+ */
+function mayReplace(clip: Task, { origin }: FirstShot, { shots }: Board, shot: number): boolean {
+  const { platform, team, channel, audience } = clip.origin;
+  const isHere = platform === origin.platform && team === origin.team && channel === origin.channel;
+  const isSeen = audience === 'team' || origin.audience !== 'team';
+  const isOnBoard = shots.some(
+    ({ at, takes, chosen }) => takes.some(({ id }) => id === clip.id) || (at !== shot && chosen.id === clip.id),
+  );
+  return isHere && isSeen && hasClip(clip) && clip.removal === undefined && !isBlind(clip) && !isOnBoard;
+}
+
+/** Number of the latest clips among which those are that could replace a shot. */
+const LATEST = 100;
+
+/** Returns the latest clips that could replace a shot and that the caller may see, newest first. */
+async function clipsFor(
+  ports: BotPorts,
+  caller: Caller,
+  first: FirstShot,
+  { board, shot }: { readonly board: Board; readonly shot: Shot },
+): Promise<readonly Task[]> {
+  const latest = await ports.tasks.history(visibleTo(caller), { offset: 0, limit: LATEST });
+  return visibleAmong(caller, latest).filter(
+    (clip) => clip.id !== shot.chosen.id && mayReplace(clip, first, board, shot.at),
+  );
 }
 
 /** Change of a board that a press asks for. */
 interface AskedEdit {
   readonly edit: BoardEdit;
   readonly isDone: (board: Board) => boolean;
-  readonly done: string;
+  readonly done: Line;
 }
 
 /**
@@ -77,7 +110,7 @@ async function editShot(
   ports: BotPorts,
   caller: Caller,
   press: PressOf<'move' | 'skip' | 'take'>,
-  editOf: (board: Board) => AskedEdit | null,
+  editOf: (board: Board, first: FirstShot) => AskedEdit | null | Promise<AskedEdit | null>,
 ): Promise<Reply> {
   const { set, revision, shot } = press;
   const first = await boardHere(ports, caller, set);
@@ -85,15 +118,15 @@ async function editShot(
   const refusal = await mayNotDecideOn(ports, caller, first.origin);
   if (refusal !== null) return refused(refusal);
   const board = await ports.boards.get(first.set);
-  const asked = board.shots.some(({ at }) => at === shot) ? editOf(board) : null;
+  const asked = board.shots.some(({ at }) => at === shot) ? await editOf(board, first) : null;
   if (asked === null) return refused(UNKNOWN_BUTTON);
   const isChanged =
     !asked.isDone(board) && board.revision === revision && (await ports.boards.change(board, asked.edit));
   if (isChanged) await showChanged(ports, caller, first.set);
   const isDone = isChanged || asked.isDone(await ports.boards.get(first.set));
   if (press.action !== 'move' || press.isInMenu)
-    return menuOf(ports, caller, first, shot, [isDone ? asked.done : CHANGED_MEANWHILE]);
-  return isDone ? privately(textCard([asked.done])) : refused(CHANGED_MEANWHILE);
+    return menuOf(ports, caller, first, shot, isDone ? asked.done : [CHANGED_MEANWHILE]);
+  return isDone ? privately(textCard(asked.done)) : refused(CHANGED_MEANWHILE);
 }
 
 const CHANGED_MEANWHILE = 'Someone changed this board meanwhile. Nothing was changed; this is how it is now.';
@@ -118,17 +151,20 @@ async function boardHere(ports: BotPorts, caller: Caller, set: TaskId): Promise<
 async function menuOf(
   ports: BotPorts,
   caller: Caller,
-  { origin, set }: FirstShot,
+  first: FirstShot,
   at: number,
   note: Line | null = null,
 ): Promise<Reply> {
-  const [view, board] = await Promise.all([ports.chat.setView(set), ports.boards.get(set)]);
+  const [view, board] = await Promise.all([ports.chat.setView(first.set), ports.boards.get(first.set)]);
   const member = view.members.find((one) => one.shot?.at === at);
   const shot = board.shots.find((one) => one.at === at);
   if (member === undefined || shot === undefined) return refused(UNKNOWN_BUTTON);
-  const mayEdit = (await mayNotDecideOn(ports, caller, origin)) === null;
-  const picture = ports.pictures.forPoster(shot.chosen);
-  return privately(shotCard({ view, member, board, shot, picture, mayEdit, note }));
+  const mayEdit = (await mayNotDecideOn(ports, caller, first.origin)) === null;
+  const [seen] = isReplaced(shot) ? visibleAmong(caller, [shot.chosen]) : [shot.chosen];
+  const replacedBy = isReplaced(shot) ? (seen ?? null) : null;
+  const picture = seen === undefined ? null : ports.pictures.forPoster(seen);
+  const clips = mayEdit ? await clipsFor(ports, caller, first, { board, shot }) : null;
+  return privately(shotCard({ view, member, board, shot, picture, replacedBy, clips, note }));
 }
 
 /** Shows a change on the board's card; it stands where that fails. */

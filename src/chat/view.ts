@@ -268,6 +268,8 @@ export interface SetMember {
     readonly isOutdated: boolean;
     /** Another take than the one shown is in progress. */
     readonly isRetrying: boolean;
+    /** A clip that is no take of it is in the cut in its place; the view has its own words, and no price. Absent: no. */
+    readonly isReplaced?: true;
     /** What Retry makes again: always the same task, so that one retry of a shot runs at a time. */
     readonly original: { readonly task: TaskId; readonly retryPrice: Price | null };
   };

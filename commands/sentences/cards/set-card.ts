@@ -57,7 +57,7 @@ export function shotLine(
   return [
     shot?.isSkipped === true && 'skipped',
     `${task.request.seconds} s`,
-    formatPrice(task.price),
+    shot?.isReplaced === true ? 'another clip' : formatPrice(task.price),
     shotState(view, lines),
     shot?.isRetrying === true && 'another take is in progress',
     message && [{ message, label: 'See it' }],
@@ -101,7 +101,8 @@ const SHOT_PROMPT_LENGTH = 50;
 function shotWords({ view: { task }, shot }: SetMember): readonly Optional<Line | string>[] {
   if (shot === undefined) return [];
   const prompt = [promptPart(typedPrompt(task.request), SHOT_PROMPT_LENGTH)];
-  return [shot.isSkipped && 'skipped', prompt, `${task.request.seconds} s`, formatPrice(task.price)];
+  const cost = shot.isReplaced === true ? 'another clip' : formatPrice(task.price);
+  return [shot.isSkipped && 'skipped', prompt, `${task.request.seconds} s`, cost];
 }
 
 /** Sums a storyboard up: `8 of 9 shots are ready; shot 4 failed.`; empty for other sets. */

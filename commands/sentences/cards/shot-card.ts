@@ -28,8 +28,10 @@ interface ShotMenu {
   readonly shot: Shot;
   /** `null` where there is none, or it may not be shown. */
   readonly picture: Pick<Picture, 'id' | 'url'> | null;
-  /** The caller may change the board. */
-  readonly mayEdit: boolean;
+  /** The clip in its place that is none of its takes; `null` for none, and where the caller may not see it. */
+  readonly replacedBy: Task | null;
+  /** Other clips that the cut could use; `null` where the caller may not change the board. */
+  readonly clips: readonly Task[] | null;
   /** What the press before did. */
   readonly note: Optional<Line>;
 }
@@ -39,24 +41,31 @@ const PROMPT_LENGTH = 200;
 
 /** Renders one shot of a board, with what can be done with it. */
 export function shotCard(menu: ShotMenu): Card {
-  const { view, member, shot, picture, mayEdit, note } = menu;
-  const words = typedPrompt(shot.chosen.request);
+  const { view, member, shot, picture, replacedBy, clips, note } = menu;
+  const { task } = member.view;
+  const words = typedPrompt((replacedBy ?? task).request);
   const cost = total(shot.takes.flatMap(costsOf)).map(formatPrice);
   return layOut(
     [
       note,
       item(
-        [promptPart(words, PROMPT_LENGTH)],
+        [promptPart(typedPrompt(task.request), PROMPT_LENGTH)],
         facts(`Shot ${shot.at} of the board`, ...shotLine(member, phaseLines(member.view))),
         undefined,
         picture && { ...picture, alt: `A frame of “${words}”` },
       ),
+      replacedBy && ['In its place: ', promptPart(words, PROMPT_LENGTH)],
       facts(
         `Price so far: ${cost.join(' + ') || 'nothing'}`,
         shot.takes.length > 1 && count(shot.takes.length, 'take'),
       ),
     ],
-    mayEdit ? { selects: present([takeSelect(menu), moveSelect(menu)]), buttons: shotButtons(view, member, menu) } : {},
+    clips === null
+      ? {}
+      : {
+          selects: present([takeSelect(menu), moveSelect(menu), clipSelect(menu, clips)]),
+          buttons: shotButtons(view, member, menu),
+        },
   );
 }
 
@@ -90,15 +99,27 @@ function takeSelect({ board: { place, revision }, shot: { at, takes, chosen } }:
   return select('Use another take…', others.slice(-MAX_OPTIONS));
 }
 
-function moveSelect({ board: { place, revision, shots }, shot: { at } }: ShotMenu): CardSelect | null {
+function moveSelect({ view, board: { place, revision, shots }, shot: { at } }: ShotMenu): CardSelect | null {
   const here = shots.findIndex((one) => one.at === at);
+  const namesOf = new Map(view.members.map((member) => [member.shot?.at, wordsOf(member.view.task)]));
   const to = (before: number, label: string) =>
     option({ action: 'move', set: place.id, revision, shot: at, before, isInMenu: true }, label);
   const others = shots.flatMap((one, index) =>
-    index === here || index === here + 1 ? [] : [to(one.at, `Before ${one.at} · ${wordsOf(one.chosen)}`)],
+    index === here || index === here + 1 ? [] : [to(one.at, `Before ${one.at} · ${namesOf.get(one.at) ?? NO_PROMPT}`)],
   );
   return select('Move…', [...others, ...(here === shots.length - 1 ? [] : [to(0, 'To the end')])]);
 }
+
+function clipSelect({ board: { place, revision }, shot: { at } }: ShotMenu, clips: readonly Task[]): CardSelect | null {
+  const options = clips.slice(0, MAX_OPTIONS).map((clip) => {
+    const press = { action: 'take', set: place.id, revision, shot: at, take: clip.id } as const;
+    return option(press, `${shorten(wordsOf(clip), CLIP_WORDS_LENGTH)} · ${clip.request.seconds} s`);
+  });
+  return select('Replace by a clip…', options);
+}
+
+/** Longest words of a clip in its option, so that its length is there. */
+const CLIP_WORDS_LENGTH = 60;
 
 function shotButtons(
   { set }: SetView,

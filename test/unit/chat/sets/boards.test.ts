@@ -245,3 +245,23 @@ it('shows its cut, and Join only once that is not what is on it any more', async
   expect(labels(house)).toEqual(['Join again', 'Details']);
   made.remove();
 });
+
+it('shows another clip in the place of a shot with the words of the shot, until that clip is removed', async () => {
+  const house = await withFailure();
+  const { request } = newTask();
+  const other = taskIdOf('other');
+  await house.task({ id: other, request: { ...request, prompt: 'a secret owl', seconds: 8 } }, ...done(house));
+  const boards = new Boards(house.store);
+  const board = await boards.get(PLACE);
+  await boards.change(board, { choice: { at: 4, take: other, atMs: house.clock.now() } });
+  await house.chat.updateBoard(PLACE);
+  expect(text(house)).toMatch(/Shot 4 · “?scene 4”? · 8 s · another clip · Done in .* · See it/u);
+  // It was paid before, and the failed shot was refunded.
+  expect(text(house)).toContain('4 shots · 26 s · $0.90');
+  expect(labels(house)).toEqual(['Join 4 shots', 'Details']);
+  expect(JSON.stringify(card(house))).not.toContain('owl');
+  await house.happen(other, { ...EVENTS.remove, reason: 'deleted' });
+  await house.pass(3_000);
+  expect(text(house)).toContain('3 of 4 shots are ready; shot 4 failed.');
+  expect((await boards.get(PLACE)).shots[3]?.chosen.id).toBe(FOURTH);
+});

@@ -168,6 +168,50 @@ describe('the menu of a shot', () => {
     expect(chosen.id('Use take 2')).toContain(retried.task);
   });
 
+  it('replaces a shot by a finished clip of the channel, and buys nothing', async () => {
+    const { house, set, ids, open, press, board, cut } = await withBoard();
+    const owl = await house.seed(bob(), 'an owl --seconds 6', ...DONE);
+    await house.seed(bob(), 'a hen --seconds 6', ...FAILED);
+    await house.seed(bob({ channel: 'other' }), 'a cat --seconds 6', ...DONE);
+    const menu = await open(4);
+    expect(menu.ofSelect('Replace by a clip…').map(({ label }) => label)).toEqual(['an owl · 6 s']);
+    const before = house.records.size;
+    const use = menu.id('an owl');
+    const replaced = menuIn(await press(use));
+    expect(replaced.text).toContain('The cut uses ‹“an owl”› in place of shot 4.');
+    expect(replaced.text).toMatch(/‹it wakes› · Shot 4 .* · another clip · [\s\S]*In its place: ‹an owl›/u);
+    expect((await board()).shots[3]?.chosen.id).toBe(owl.id);
+    // Delivered again, it is done.
+    expect(menuIn(await press(use)).text).toContain('in place of shot 4.');
+    expect([house.records.size, house.orders.length]).toEqual([before, 0]);
+    expect(house.updatedBoards).toEqual([set]);
+    await house.bot.press(ada(), `join:${setCardId(set)}`);
+    expect(house.joined.at(-1)?.tasks).toEqual([...ids.slice(0, 3), owl.id]);
+    // It stands in one place, and another board does not know it.
+    expect((await open(1)).ofSelect('Replace by a clip…')).toEqual([]);
+    // Its content is removed: the shot is as it was.
+    house.records.set(owl.id, { ...house.task(owl.id), presented: true });
+    house.happen(owl.id, { kind: 'remove', reason: 'deleted', keepsContent: false, atMs: 2_000 });
+    expect(await cut()).toEqual([1, 2, 3]);
+    expect((await open(4)).text).not.toContain('owl');
+  });
+
+  it('offers and takes no clip that others of the board may not see, nor a blind one', async () => {
+    const { house, set, open, press, board } = await withBoard();
+    const secret = await house.seed(ada(), 'an owl --seconds 6', ...DONE);
+    house.records.set(secret.id, { ...secret, origin: { ...secret.origin, audience: 'channel' } });
+    const elsewhere = await house.seed(ada({ channel: 'other' }), 'a cat --seconds 6', ...DONE);
+    const failed = await house.seed(ada(), 'a hen --seconds 6', ...FAILED);
+    const blind = await house.bot.text(ada(), 'compare a mole --models swift-1,plain --seconds 6');
+    if (blind.kind !== 'task') throw new TypeError(replyText(blind));
+    const compared = [...house.records.values()].filter((task) => task.set?.kind === 'comparison');
+    for (const { id } of compared) for (const event of DONE) house.happen(id, event);
+    expect((await open(4)).ofSelect('Replace by a clip…')).toEqual([]);
+    for (const { id } of [secret, elsewhere, failed, ...compared])
+      expect((await press(`take:${set}:0:4:${id}`)).kind).toBe('refused');
+    expect((await board()).revision).toBe(0);
+  });
+
   it('changes nothing by a press with an old revision, and shows the shot as it is now', async () => {
     const { set, ids, open, press, move, order, board, cut } = await withBoard();
     const old = await open(3);
