@@ -50,7 +50,7 @@ export async function pressOnSet(
   press: { readonly action: string; readonly task: TaskId; readonly price?: Price | null },
 ): Promise<Reply> {
   const tasks = await setHere(ports, caller, press.task);
-  if (tasks.length > 0 && press.action === 'cancel') return cancelSet(ports, caller, tasks);
+  if (tasks.length > 0 && press.action === 'cancel') return cancelSet(ports, caller, await shotsOf(ports, tasks));
   if (tasks.length > 0 && press.action === 'withdraw') return withdrawSet(ports, caller, tasks);
   const [first] = tasks;
   const { price = null } = press;
@@ -149,6 +149,15 @@ export async function reactToSet(
   const tasks = await setHere(ports, caller, card);
   if (tasks.length === 0) return null;
   return action === 'cancel' ? cancelSet(ports, caller, tasks) : repeatSet(ports, caller, tasks, null);
+}
+
+/** Adds to the tasks of a storyboard the further takes of its shots, and those of shots that were inserted. */
+async function shotsOf({ boards }: BotPorts, tasks: readonly Task[]): Promise<readonly Task[]> {
+  const place = tasks[0]?.set;
+  if (place?.kind !== 'storyboard') return tasks;
+  const { shots } = await boards.get(place);
+  const takes = shots.flatMap((shot) => shot.takes);
+  return [...tasks, ...takes.filter(({ set }) => set === undefined)];
 }
 
 /** Cancels the tasks of a set that have not ended, and reports what became of each. */

@@ -6,6 +6,7 @@ import { draftOf } from '../orders/offers.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
 import { chooseTake, moveShot, openShot, skipShot } from './board.ts';
 import { chainNeeds } from './chain.ts';
+import { openInsert } from './insert.ts';
 import { orderScript, SHARED_OPTIONS, sharedIn, sharedOptions, splitScript } from './script.ts';
 
 const declaration: Command = {
@@ -43,7 +44,7 @@ export const storyboard: Subcommand = {
     }
     return orderScript(ports, caller, { request }, problems);
   },
-  presses: { shot: openShot, move: moveShot, skip: skipShot, take: chooseTake },
+  presses: { shot: openShot, move: moveShot, skip: skipShot, take: chooseTake, insert: openInsert },
 };
 
 /** Opens the form; the options of the command are kept in a draft, since the form may have no room for all of them. */

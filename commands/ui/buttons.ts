@@ -143,7 +143,9 @@ export type BoardPress =
   /** Leaves a shot out of the cut, or puts it back. */
   | (ShotEdit & { readonly action: 'skip'; readonly isSkipped: boolean })
   /** Has the cut use a clip for a shot. */
-  | (ShotEdit & { readonly action: 'take'; readonly take: TaskId });
+  | (ShotEdit & { readonly action: 'take'; readonly take: TaskId })
+  /** Opens the form of a shot to order before another one. */
+  | { readonly action: 'insert'; readonly set: TaskId; readonly before: number };
 
 /** Change of a shot on a board as it was at a revision. */
 interface ShotEdit {
@@ -245,6 +247,7 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   move: { response: 'private', isManaged: true },
   skip: { response: 'update', isManaged: true },
   take: { response: 'update', isManaged: true },
+  insert: { response: 'form', isManaged: true },
   panel: { response: 'form', isManaged: false },
 };
 
@@ -336,6 +339,7 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   move: [...shotEdit, number('before', 2), optional(choice('isInMenu', { menu: true }), false)],
   skip: [...shotEdit, choice('isSkipped', { out: true, in: false })],
   take: [...shotEdit, text('take')],
+  insert: [...set, number('before', 2)],
   panel: PANEL_FIELDS,
 };
 

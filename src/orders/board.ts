@@ -25,9 +25,9 @@ export interface BoardRecord extends Versioned {
 
 /** One shot of a storyboard. */
 export interface Shot {
-  /** Number of the shot in the storyboard as it was written, from 1. */
+  /** Number of the shot in the storyboard as it was written, from 1; one that was inserted later has a number after those. */
   readonly at: number;
-  /** Its clips, oldest first: the one of the set, and those made by Retry. At least one. */
+  /** Its clips, oldest first: the one of the set, and those made by Retry, or of an inserted one. At least one. */
   readonly takes: readonly Task[];
   /** The take, or the other clip in its place, that is in the cut; where none is finished, the latest take. */
   readonly chosen: Task;
@@ -84,11 +84,12 @@ export function boardOf(
   record: BoardRecord | undefined,
   { members, takes }: { readonly members: readonly Task[]; readonly takes: readonly Task[] },
 ): Board {
-  const order = orderOf(members, record);
+  const own = takes.filter((take) => take.takeOf?.id === place.id && isOrdered(take));
+  const order = orderOf([...members.map(({ set }) => set), ...own.map(({ takeOf }) => takeOf)], record);
   const shots = order.flatMap((at): readonly Shot[] => {
-    const own = members.filter(({ set }) => set?.at === at);
-    const later = takes.filter(({ takeOf }) => takeOf?.id === place.id && takeOf.at === at).toSorted(byCreation);
-    const all = [...own, ...later];
+    const first = members.filter(({ set }) => set?.at === at);
+    const later = own.filter(({ takeOf }) => takeOf?.at === at).toSorted(byCreation);
+    const all = [...first, ...later];
     const choice = record?.chosen[at];
     const other = takes.find(({ id }) => id === choice?.take);
     const chosen = chosenOf(all, choice, other);
@@ -98,8 +99,14 @@ export function boardOf(
   return { place, revision: record?.revision ?? 0, shots };
 }
 
-function orderOf(members: readonly Task[], record: BoardRecord | undefined): readonly number[] {
-  const written = members.flatMap(({ set }) => set?.at ?? []);
+/** Returns whether a take was bought: one that waits for an approval, or was denied it, is none yet. */
+function isOrdered({ state }: Task): boolean {
+  return state !== 'requested' && state !== 'declined';
+}
+
+/** @param places of the tasks of the set, then of its takes: a shot that was inserted has these alone */
+function orderOf(places: readonly (SetPlace | undefined)[], record: BoardRecord | undefined): readonly number[] {
+  const written = places.flatMap((one) => one?.at ?? []);
   const known = (record?.order ?? []).filter((at) => written.includes(at));
   return [...new Set([...known, ...written])];
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
 import { createForm } from '#commands/input/forms.ts';
+import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { doneIn } from '#test/fakes/outcomes.ts';
@@ -146,6 +147,44 @@ export function describeStudio(name: string, start: () => Promise<ConfirmationHa
       const form = await house.bot.command(caller(), 'storyboard', {});
       const values = { shots: 'a fox\na hen --seconds 4' };
       expect(await submitted(form, values)).toMatchObject({ form: 'storyboard', values });
+    });
+
+    it('opens the menu of a shot among 12 with long words, within the limits of a message', async () => {
+      const words = Array.from({ length: 12 }, (_, at) =>
+        `scene ${at + 1} ${'of a long night '.repeat(100)}`.slice(0, 1600),
+      );
+      const asked = await say(`storyboard ${words.join('\n')}`);
+      const order = asked.kind === 'private' ? (asked.card.buttons[0]?.id ?? '') : '';
+      const reply = await house.bot.press(caller(), order);
+      if (reply.kind !== 'task') throw new TypeError(JSON.stringify(reply));
+      const set = reply.task;
+      for (const id of memberIds({ id: set, of: 12 })) for (const event of DONE) house.happen(id, event);
+      for (let made = 0; made < 26; made += 1) await house.seed(caller(), `create ${words[0]}`, ...DONE);
+      for (let takes = 0; takes < 3; takes += 1) {
+        const again = await house.bot.press(caller(), `retry:${set}:0.2USD`);
+        if (again.kind === 'task') for (const event of DONE) house.happen(again.task, event);
+      }
+      const menu = await shown(await house.bot.press(caller(), `shot:${set}:1`), 'of the board');
+      expect(menu.text).toContain('scene 1 of a long night');
+      expect(menu.selects.map(({ placeholder, options }) => [placeholder, options.length])).toEqual([
+        ['Use another take…', expect.any(Number)],
+        ['Move…', 11],
+        ['Replace by a clip…', 25],
+      ]);
+      expect(menu.buttons.map(({ label }) => label)).toEqual([
+        expect.stringMatching(/^Retry · /u),
+        'Skip',
+        'Edit words',
+      ]);
+    });
+
+    it('opens the form of a shot to insert, and passes its words on', async () => {
+      const asked = await say('storyboard a fox\nit runs');
+      const reply = await house.bot.press(caller(), asked.kind === 'private' ? (asked.card.buttons[0]?.id ?? '') : '');
+      if (reply.kind !== 'task') throw new TypeError(JSON.stringify(reply));
+      const form = await house.bot.press(caller(), `insert:${reply.task}:2`);
+      const sent = await submitted(form, { prompt: 'it yawns' });
+      expect(sent).toMatchObject({ form: `insert:${reply.task}:2`, values: { prompt: 'it yawns' } });
     });
 
     it('opens the form for changes to a clip, and passes time and note on', async () => {

@@ -243,7 +243,8 @@ function listenToForms(app: App, { handler, interactionOf }: Listening): void {
 
 /** Returns true for a form whose permission depends on the caller's right to manage the channel. */
 function isManagedForm(id: string): boolean {
-  return parseForm(id)?.form === 'lookup';
+  const form = parseForm(id)?.form;
+  return form === 'lookup' || form === 'insert';
 }
 
 function listenToEvents(app: App, options: Listening): void {

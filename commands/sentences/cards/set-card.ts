@@ -81,9 +81,10 @@ export function shotSelects({ set, members }: SetView): readonly CardSelect[] {
 }
 
 /** Names a set by its first prompt: `Storyboard: a fox wakes up · 9 shots`. */
-export function setTitle({ first, set }: SetView): Line {
+export function setTitle({ first, set, members }: SetView): Line {
   const name: Line = set.kind === 'storyboard' ? ['Storyboard: '] : [];
-  return facts([...name, promptPart(typedPrompt(first.task.request), SHOT_PROMPT_LENGTH)], setSize(set));
+  const size = set.kind === 'storyboard' ? setSize({ ...set, of: members.length }) : setSize(set);
+  return facts([...name, promptPart(typedPrompt(first.task.request), SHOT_PROMPT_LENGTH)], size);
 }
 
 /** Links the latest cut of a storyboard, and says whether it still is what the board shows. */

@@ -1,6 +1,15 @@
 import type { SetMember, SetView } from '#src/chat/index.ts';
 import type { Board, Shot } from '#src/orders/index.ts';
-import { formatPrice, hasClip, isEnded, ledgerOf, type Task, total, typedPrompt } from '#src/tasks/index.ts';
+import {
+  formatPrice,
+  hasClip,
+  isEnded,
+  ledgerOf,
+  MAX_SET_SIZE,
+  type Task,
+  total,
+  typedPrompt,
+} from '#src/tasks/index.ts';
 import { button, buttonId, type Press } from '../../ui/buttons.ts';
 import {
   type Card,
@@ -124,7 +133,7 @@ const CLIP_WORDS_LENGTH = 60;
 function shotButtons(
   { set }: SetView,
   { shot }: SetMember,
-  { board: { revision }, shot: { at, takes, isSkipped } }: ShotMenu,
+  { board: { revision, shots }, shot: { at, takes, isSkipped } }: ShotMenu,
 ): readonly CardButton[] {
   if (shot === undefined) return [];
   const { task, retryPrice } = shot.original;
@@ -135,6 +144,9 @@ function shotButtons(
     mayRetry && button({ action: 'retry', task, price: retryPrice }, `Retry${price}`),
     button(skip, isSkipped ? 'Put back' : 'Skip'),
     mayRetry && button({ action: 'edit', task }, 'Edit words'),
+    shots.length < MAX_SET_SIZE &&
+      retryPrice !== null &&
+      button({ action: 'insert', set: set.id, before: at }, `Insert a shot before${price}`),
   ]);
 }
 

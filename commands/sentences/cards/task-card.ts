@@ -46,7 +46,7 @@ import { unsentWords, waitsWords } from '../chain.ts';
 import { CANNOT_CANCEL, failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
 import { aiLabel, handoverLines } from '../handover.ts';
-import { memberName, memberWords, setSize } from '../ordered.ts';
+import { memberName, placeName, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { referenceWords, requestWords } from '../settings.ts';
 import { approvalCard, declinedLines, requestedLines } from './approval.ts';
@@ -234,7 +234,7 @@ function setHeadline(view: SetView): Block {
   const isBoard = set.kind === 'storyboard';
   const seconds = members.reduce((sum, { view: { task } }) => sum + task.request.seconds, 0);
   const ordered = isBoard
-    ? [setSize(set), `${seconds} s`]
+    ? [setSize({ ...set, of: members.length }), `${seconds} s`]
     : [...requestWords(comparison?.settings ?? request), ...referenceWords(request.media), setSize(set)];
   const title = set.kind === 'takes' && [{ untrusted: first.modelTitle }];
   const small = facts(aiLabel(view), title, ...ordered, formatPrice(price), [{ person: origin.user }]);
@@ -243,8 +243,7 @@ function setHeadline(view: SetView): Block {
 
 /** Names the place of a task in its set: `2 of 4 takes`, `shot 4 of 9`. */
 function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): string {
-  if (kind === 'comparison') return `${memberName(kind, at)} of ${of}`;
-  return kind === 'storyboard' ? `${memberWords(kind).one} ${at} of ${of}` : `${at} of ${setSize({ kind, of })}`;
+  return kind === 'takes' ? `${at} of ${setSize({ kind, of })}` : placeName({ kind, at, of });
 }
 
 /** Returns the lines about the state of a task. */

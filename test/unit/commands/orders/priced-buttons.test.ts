@@ -154,6 +154,7 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   move: null,
   skip: null,
   take: null,
+  insert: null,
   remake: 'comparisons.test.ts',
 };
 

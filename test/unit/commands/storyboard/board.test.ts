@@ -102,7 +102,7 @@ describe('the menu of a shot', () => {
     expect(text).toMatch(/Shot 1 of the board · 4 s · \$0\.20 · Done in/u);
     expect(text).toContain('Price so far: $0.20');
     expect(card.blocks?.[0]).toMatchObject({ picture: { alt: 'A frame of “a fox”' } });
-    expect(labels).toEqual(['Retry · $0.20', 'Skip', 'Edit words']);
+    expect(labels).toEqual(['Retry · $0.20', 'Skip', 'Edit words', 'Insert a shot before · $0.20']);
     expect(ofSelect('Move…').map(({ label }) => label)).toEqual([
       'Before 3 · it sleeps',
       'Before 4 · it wakes',
@@ -112,7 +112,7 @@ describe('the menu of a shot', () => {
     const others = await open(1, bob());
     expect(others.text).toContain('‹a fox›');
     expect([others.labels, others.card.selects ?? []]).toEqual([[], []]);
-    expect((await open(1, bob({ mayManage: true }))).labels).toHaveLength(3);
+    expect((await open(1, bob({ mayManage: true }))).labels).toHaveLength(4);
   });
 
   it('skips a shot and puts it back in its place, in place of itself', async () => {
@@ -154,7 +154,7 @@ describe('the menu of a shot', () => {
     if (retried.kind !== 'task') throw new TypeError(replyText(retried));
     // A take that is in progress is none to choose.
     expect((await open(1)).ofSelect('Use another take…')).toEqual([]);
-    expect((await open(1)).labels).toEqual(['Skip']);
+    expect((await open(1)).labels).toEqual(['Skip', 'Insert a shot before · $0.20']);
     for (const event of DONE)
       house.happen(retried.task, { ...event, ...('atMs' in event ? { atMs: house.clock.now() } : {}) });
     expect((await board()).shots[0]?.chosen.id).toBe(retried.task);
@@ -244,6 +244,117 @@ describe('the menu of a shot', () => {
     // A take of another shot, or one without a clip, is none of this one.
     for (const take of [ids[1], ids[3], set]) expect((await press(`take:${set}:0:4:${take}`)).kind).toBe('refused');
     expect((await board()).revision).toBe(0);
+  });
+});
+
+describe('Insert a shot before', () => {
+  const WORDS = { prompt: 'it yawns', seconds: '6' };
+
+  async function withInsert() {
+    const made = await withBoard();
+    const { house, set } = made;
+    let presses = 0;
+    const insert = (before: number, { caller = ada(), values = WORDS, id = `i-${++presses}` } = {}) =>
+      house.bot.submit({ ...caller, interaction: id }, `insert:${set}:${before}`, values);
+    const bought = () => [...house.records.values()].filter(({ takeOf }) => takeOf !== undefined);
+    return { ...made, insert, bought };
+  }
+
+  it('opens a form without words, with the settings of the shot', async () => {
+    const { open, press } = await withInsert();
+    const id = (await open(4)).id('Insert a shot before · $0.30');
+    const reply = await press(id);
+    if (reply.kind !== 'form') throw new TypeError(replyText(reply));
+    const values = Object.fromEntries(reply.form.fields.map(({ name, value }) => [name, value]));
+    expect(values).toMatchObject({ prompt: '', model: 'swift-1', seconds: '6' });
+    expect(values).not.toHaveProperty('takes');
+    expect(replyText(await press(id, bob()))).toContain('Only Ada');
+  });
+
+  it('orders one clip, which stands where it was asked for and is a shot like the others', async () => {
+    const { house, set, insert, bought, open, order, cut } = await withInsert();
+    const reply = await insert(3);
+    expect(reply.kind).toBe('task');
+    const [task, ...more] = bought();
+    expect(more).toEqual([]);
+    expect(task).toMatchObject({
+      takeOf: { id: set, kind: 'storyboard', at: 5, of: 4 },
+      request: { prompt: 'it yawns', seconds: 6, model: 'swift-1' },
+    });
+    expect(task).not.toHaveProperty('retryOf');
+    expect(await order()).toEqual([1, 2, 5, 3, 4]);
+    for (const event of DONE) house.happen(task?.id as TaskId, event);
+    expect(await cut()).toEqual([1, 2, 0, 3]);
+    const menu = await open(5);
+    expect(menu.text).toContain('‹it yawns›');
+    expect(menu.labels[0]).toBe('Retry · $0.30');
+    const status = replyText(await house.bot.text(ada(), `status ${setCardId(set)}`));
+    expect(status).toContain('Storyboard: ‹a fox› · 5 shots · 24 s');
+    expect(status).toContain('In the cut: shots 1, 2, 5, 3, 4.');
+    expect(replyText(await house.bot.press(ada(), `details:${task?.id}`))).toMatch(/ shot 5 · /u);
+    expect(replyText(await house.bot.text(ada(), 'list')).match(/Storyboard/gu)).toHaveLength(1);
+    // A retry of it is another take of it.
+    const again = await house.bot.press(ada(), menu.id('Retry'));
+    if (again.kind !== 'task') throw new TypeError(replyText(again));
+    expect(house.task(again.task).takeOf).toMatchObject({ at: 5 });
+    await house.bot.press(ada(), `cancel:${setCardId(set)}`);
+    expect(house.task(again.task).state).toBe('cancelled');
+  });
+
+  it('buys one clip for one interaction, however often it arrives, and another for the next', async () => {
+    const { insert, bought, order } = await withInsert();
+    const same = { id: 'same' };
+    const replies = await Promise.all([insert(1, same), insert(1, same)]);
+    replies.push(await insert(1, same));
+    expect(new Set(replies.map((reply) => (reply.kind === 'task' ? reply.task : replyText(reply)))).size).toBe(1);
+    expect(bought()).toHaveLength(1);
+    await insert(2);
+    expect(bought().map(({ takeOf }) => takeOf?.at)).toEqual([5, 6]);
+    expect(await order()).toEqual([5, 1, 6, 2, 3, 4]);
+  });
+
+  it('of two persons at the same moment buys one, or both as two shots', async () => {
+    const { insert, bought } = await withInsert();
+    const replies = await Promise.all([insert(1), insert(1, { caller: bob({ mayManage: true }) })]);
+    const placed = replies.filter(({ kind }) => kind === 'task');
+    expect(bought()).toHaveLength(placed.length);
+    expect(new Set(bought().map(({ takeOf }) => takeOf?.at)).size).toBe(placed.length);
+    for (const reply of replies.filter(({ kind }) => kind !== 'task'))
+      expect(replyText(reply)).toContain('Someone else inserted a shot at the same moment. Nothing was bought');
+  });
+
+  it('waits for a confirmation or an approval with its place, and its question keeps its own words', async () => {
+    const { house, insert, bought, order } = await withInsert();
+    house.rules = { confirmAbove: { amount: '0.10', currency: 'USD' }, budgets: [] };
+    const asked = await insert(2);
+    const other = await insert(2, { values: { prompt: 'it sneezes', seconds: '6' } });
+    expect(bought()).toEqual([]);
+    const confirmOf = (reply: Reply) => (reply.kind === 'offer' ? (reply.card.buttons[0]?.id ?? '') : replyText(reply));
+    expect(confirmOf(asked)).not.toBe(confirmOf(other));
+    expect((await house.bot.press(ada(), confirmOf(asked))).kind).toBe('task');
+    expect(bought().map(({ request }) => request.prompt)).toEqual(['it yawns']);
+    house.rules = { approveAbove: { amount: '0.10', currency: 'USD' }, budgets: [] };
+    const before = await order();
+    expect((await insert(1)).kind).toBe('task');
+    // What is not bought yet is no shot.
+    expect(bought().map(({ state }) => state)).toEqual(['claimed', 'requested']);
+    expect(await order()).toEqual(before);
+  });
+
+  it('is refused on a full board, elsewhere, and to who may not decide, and buys nothing', async () => {
+    const { house, set, insert, bought, open, press } = await withInsert();
+    expect(replyText(await insert(1, { caller: bob() }))).toContain('Only Ada');
+    expect(replyText(await insert(1, { caller: ada({ channel: 'other' }) }))).toContain(
+      'in the channel of its storyboard',
+    );
+    expect((await insert(9)).kind).toBe('refused');
+    expect(bought()).toEqual([]);
+    for (let at = 5; at <= 12; at += 1) expect((await insert(1)).kind).toBe('task');
+    expect(replyText(await insert(1))).toContain('at most 12 shots. Nothing was bought');
+    expect(replyText(await press(`insert:${set}:1`))).toContain('at most 12 shots');
+    expect((await open(1)).labels).not.toContainEqual(expect.stringMatching(/^Insert/u));
+    expect(bought()).toHaveLength(8);
+    expect((await house.boards.get({ id: set, kind: 'storyboard', at: 1, of: 4 })).shots).toHaveLength(12);
   });
 });
 

@@ -101,6 +101,7 @@ describe('button ids', () => {
     ['move:7f3a:12:11:0', { action: 'move', set: task, revision: 12, shot: 11, before: 0, isInMenu: false }],
     ['move:7f3a:12:11:3:menu', { action: 'move', set: task, revision: 12, shot: 11, before: 3, isInMenu: true }],
     ['skip:7f3a:0:2:out', { action: 'skip', set: task, revision: 0, shot: 2, isSkipped: true }],
+    ['insert:7f3a:12', { action: 'insert', set: task, before: 12 }],
     ['take:7f3a:0:2:9abc', { action: 'take', set: task, revision: 0, shot: 2, take: '9abc' as typeof task }],
     ['reveal:7f3a', { action: 'reveal', set: task }],
     ['remake:7f3a:0.30USD:confirmed', { action: 'remake', clip: task, upTo: price, isConfirmed: true }],
