@@ -2,33 +2,18 @@ import type { Board } from '#src/orders/index.ts';
 import { taskIdOf } from '#src/pipeline/index.ts';
 import { MAX_SET_SIZE, type SetPlace, type Task, type TaskId } from '#src/tasks/index.ts';
 import type { Caller, Reply } from '../bot-port.ts';
-import { insertForm } from '../input/forms.ts';
 import { type BotPorts, refused } from '../input/subcommand.ts';
 import { taskHere } from '../input/task-lookup.ts';
-import { withDefaults } from '../orders/defaults.ts';
 import type { OrderIdentity } from '../orders/offers.ts';
 import { pressOf, replyToHere } from '../orders/takes.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import type { BoardPress } from '../ui/buttons.ts';
 
 /** Largest number of a shot: that of the buttons. */
 const MAX_NUMBER = 99;
 
-/** Opens the form of **Insert a shot before**, with the settings of that shot. */
-export async function openInsert(
-  ports: BotPorts,
-  caller: Caller,
-  { set, before }: Extract<BoardPress, { readonly action: 'insert' }>,
-): Promise<Reply> {
-  const found = await roomBefore(ports, caller, set, before);
-  if ('reply' in found) return found.reply;
-  const { catalog } = await withDefaults(ports, caller);
-  return insertForm(catalog(), { task: set, before }, found.next);
-}
-
 /** A shot that is about to be ordered. */
-export interface InsertedShot {
+interface InsertedShot {
   readonly identity: OrderIdentity & { readonly press: string };
   /** The shot that it goes before, of which it has the settings that its form has no field for. */
   readonly next: Task;
@@ -83,7 +68,7 @@ async function reserve({ boards, logger }: BotPorts, place: SetPlace, at: number
  * Returns the board and the shot that another one is to be inserted before, for those who may.
  * @param press by which a shot may have been inserted already: then a full board has room for it. Default: none.
  */
-async function roomBefore(
+export async function roomBefore(
   ports: BotPorts,
   caller: Caller,
   set: TaskId,

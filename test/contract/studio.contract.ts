@@ -78,7 +78,7 @@ export function describeStudio(name: string, start: () => Promise<ConfirmationHa
       await vi.waitFor(async () => {
         expect(harness.bot.heard.at(-1)).toMatchObject({ kind: 'press', what: press });
         expect((await harness.messages()).find((one) => one.id === id)?.text).toContain('Shot 24.');
-      }, 60_000);
+      }, 300_000);
       expect((await harness.messages()).map(({ text }) => text).join()).not.toContain('The board.');
       harness.bot.reply = createForm(FORM_CATALOG);
       expect(await harness.formOf(id, `edit:${task}`)).toBe('New clip');

@@ -21,9 +21,9 @@ const TOP = join(import.meta.dirname, '../../..');
  * images, requests and frames, lines by 180.
  */
 const CEILINGS = {
-  lines: 80_330,
-  exports: 2_132,
-  'exported functions with one call site': 282,
+  lines: 80_960,
+  exports: 2_151,
+  'exported functions with one call site': 291,
   'knotted folders of src': 0,
   'knotted folders of commands': 28,
   'fields of Task': 34,
