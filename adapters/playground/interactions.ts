@@ -4,7 +4,7 @@ import type { Bot, Caller, Command, Form, Reply, Suggestion } from '#commands/bo
 import { type Placement, type ReplyOf, type Responder, runInteraction } from '#commands/run-interaction.ts';
 import { shorten } from '#commands/sentences/format.ts';
 import { isAnsweredInPlace, isOrderButton, parsePriceId } from '#commands/ui/buttons.ts';
-import { buttonsOf, type Card, type CardButton, linesOf } from '#commands/ui/card.ts';
+import { type Card, type CardButton, linesOf, pressesOn } from '#commands/ui/card.ts';
 import { parseForm } from '#commands/ui/form-ids.ts';
 import type { DailiesError } from '#src/errors.ts';
 import type { Logger } from '#src/logger.ts';
@@ -80,7 +80,7 @@ export class InteractionHandler {
   press({ id, user, button, ...place }: z.output<typeof pressBody>): Promise<CachedResponse> {
     return this.#at(place, user, (channel, message) => {
       const caller = callerOf(id, user, channel);
-      const pressed = message === null ? undefined : buttonsOf(message.card).find((offered) => offered.id === button);
+      const pressed = message === null ? undefined : pressesOn(message.card).find((offered) => offered.id === button);
       // The button id comes from the client: one that is not in the message replaces nothing.
       const inPlace = message === null || (pressed !== undefined && isAnsweredInPlace(pressed.id));
       const interaction: Interaction = { kind: 'press', caller, label: pressed?.label, message, inPlace };

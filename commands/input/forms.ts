@@ -15,6 +15,7 @@ import {
   type Setting,
   settingNamed,
   type UpstreamId,
+  type VideoRequest,
 } from '#src/videos/index.ts';
 import { submitDeny } from '../approvals/decide.ts';
 import type { Caller, Form, FormField, Reply } from '../bot-port.ts';
@@ -39,7 +40,7 @@ import {
   styleChoices,
   takesChoices,
 } from '../sentences/settings.ts';
-import { submitBoard } from '../storyboard/board.ts';
+import { INSERTED_MEANWHILE, placeInserted } from '../storyboard/insert.ts';
 import { orderEntered, sharedIn } from '../storyboard/script.ts';
 import { field, formId, formReply, parseForm } from '../ui/form-ids.ts';
 import { type BotPorts, refused } from './subcommand.ts';
@@ -64,6 +65,25 @@ export function editForm(catalog: Catalog, task: Task): Reply {
     field.name === 'prompt' && field.note === undefined ? { ...field, note: shorten(notes, NOTE_LENGTH) } : field,
   );
   return { kind: 'form', form: { ...reply.form, fields } };
+}
+
+/** Returns the form of a shot that is inserted before another one: without words, and with the settings of that shot. */
+export function insertForm(
+  catalog: Catalog,
+  where: { readonly task: TaskId; readonly before: number },
+  { request }: Task,
+): Reply {
+  const { prompt: _, ...settings } = fitRequest(catalog, settingsOf(request)).request;
+  const reply = orderForm({ id: formId({ form: 'insert', ...where }), ...FORM_WORDS.insert }, catalog, settings);
+  if (reply.kind !== 'form') return reply;
+  const fields = reply.form.fields.filter(({ name }) => name !== 'takes');
+  return { kind: 'form', form: { ...reply.form, fields } };
+}
+
+/** Returns the options of a request without its reference media; the words only so that the others can be checked. */
+function settingsOf(request: VideoRequest): RequestDraft {
+  const { image: _image, audio: _audio, video: _video, ...settings } = asTyped(draftOfRequest(request));
+  return settings;
 }
 
 /** Returns the newest notes on a clip as the text beside the prompt of its next version; `null` if it has none. */
@@ -229,7 +249,7 @@ export async function submitForm(ports: BotPorts, caller: Caller, id: string, va
   if (purpose === null || purpose.form === 'panel') return refused(UNKNOWN_BUTTON);
   if (purpose.form === 'create')
     return orderFilledIn(ports, caller, { request: { ...enteredIn(values), ...mediaOf(values) } });
-  if (purpose.form === 'board') return submitBoard(ports, caller, purpose, values);
+  if (purpose.form === 'insert') return orderInserted(ports, caller, purpose, values);
   if (purpose.form === 'storyboard') return submitStoryboard(ports, caller, values, purpose.task);
   if (purpose.form === 'fix') return orderFixed(ports, caller, values, purpose.task);
   if (purpose.form === 'deny') return submitDeny(ports, caller, purpose.task, values);
@@ -274,6 +294,24 @@ async function orderFixed(ports: BotPorts, caller: Caller, values: FormValues, i
   const { draft } = found;
   const request = { ...completed(ports.catalog(), values, asTyped(draft.request)), ...mediaOf(values) };
   return orderFilledIn(ports, caller, { ...draft, request });
+}
+
+/** Orders one more shot of a storyboard. */
+async function orderInserted(
+  ports: BotPorts,
+  caller: Caller,
+  where: { readonly task: TaskId; readonly before: number },
+  values: FormValues,
+): Promise<Reply> {
+  const inserted = await placeInserted(ports, caller, where);
+  if ('reply' in inserted) return inserted.reply;
+  const { identity, next } = inserted;
+  const { prompt: _, ...settings } = settingsOf(next.request);
+  const { takes: _takes, ...entered } = values;
+  const request = { ...completed(ports.catalog(), entered, settings), ...mediaOf(entered) };
+  const reply = await orderFilledIn(ports, caller, { ...identity, request });
+  const task = reply.kind === 'task' ? await ports.tasks.get(reply.task) : undefined;
+  return task === undefined || task.press === identity.press ? reply : refused(INSERTED_MEANWHILE);
 }
 
 /** Adds the values of the original to those of a form, which may not have a field for each, as far as they fit. */

@@ -141,7 +141,6 @@ function pressOn(ports: BotPorts, caller: Caller, task: Task, press: TaskPress):
     case 'delete':
       return confirmDelete(ports, caller, task);
     case 'join':
-    case 'board':
       return refused(UNKNOWN_BUTTON);
     case 'refetch':
       return decide(ports, caller, task, 'refetch', () => tasks.refetch(task.id, user));

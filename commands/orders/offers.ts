@@ -130,7 +130,7 @@ export async function offerLate(ports: BotPorts, caller: Caller, draft: Draft): 
   return { kind: 'offer', id: standing.id, card, private: await offerOf(ports, caller, standing, { reason }) };
 }
 
-export function draftOf(caller: Caller, { request, key, retryOf, press, replyTo }: Kept): NewDraft {
+export function draftOf(caller: Caller, { request, key, retryOf, takeOf, press, replyTo }: Kept): NewDraft {
   const { platform, team, channel, user } = caller;
   const own = key ?? orderKey(caller);
   return {
@@ -142,6 +142,7 @@ export function draftOf(caller: Caller, { request, key, retryOf, press, replyTo 
     by: user,
     request,
     ...(retryOf === undefined ? {} : { retryOf }),
+    ...(takeOf === undefined ? {} : { takeOf }),
     ...(press === undefined ? {} : { press }),
     ...(replyTo === undefined ? {} : { replyTo }),
   };

@@ -29,7 +29,6 @@ import { all, count } from '../sentences/format.ts';
 import { memberWords } from '../sentences/ordered.ts';
 import { refusalSentences, UNKNOWN_BUTTON } from '../sentences/refusals.ts';
 import { PROMPT_REMOVED } from '../sentences/removal.ts';
-import { editBoard } from '../storyboard/board.ts';
 import { joinShots } from '../studio/join.ts';
 import { type Card, seeItHere, textCard } from '../ui/card.ts';
 import { askBeforeShowing, offerSet } from './offers.ts';
@@ -51,7 +50,7 @@ export async function pressOnSet(
   press: { readonly action: string; readonly task: TaskId; readonly price?: Price | null },
 ): Promise<Reply> {
   const tasks = await setHere(ports, caller, press.task);
-  if (tasks.length > 0 && press.action === 'cancel') return cancelSet(ports, caller, tasks);
+  if (tasks.length > 0 && press.action === 'cancel') return cancelSet(ports, caller, await shotsOf(ports, tasks));
   if (tasks.length > 0 && press.action === 'withdraw') return withdrawSet(ports, caller, tasks);
   const [first] = tasks;
   const { price = null } = press;
@@ -60,7 +59,6 @@ export async function pressOnSet(
     return remakeOutdated(ports, caller, first.set, price);
   if (tasks.length > 0 && press.action === 'retry') return repeatSet(ports, caller, tasks, price);
   if (first?.set?.kind === 'storyboard' && press.action === 'join') return joinBoard(ports, caller, first.set);
-  if (first?.set?.kind === 'storyboard' && press.action === 'board') return editBoard(ports, caller, first.set);
   if (first?.set !== undefined && press.action === 'show') return showSet(ports, caller, { ...first, set: first.set });
   return first?.set !== undefined && press.action === 'details'
     ? showSetDetails(ports, first.set)
@@ -151,6 +149,15 @@ export async function reactToSet(
   const tasks = await setHere(ports, caller, card);
   if (tasks.length === 0) return null;
   return action === 'cancel' ? cancelSet(ports, caller, tasks) : repeatSet(ports, caller, tasks, null);
+}
+
+/** Adds to the tasks of a storyboard the further takes of its shots, and those of shots that were inserted. */
+async function shotsOf({ boards }: BotPorts, tasks: readonly Task[]): Promise<readonly Task[]> {
+  const place = tasks[0]?.set;
+  if (place?.kind !== 'storyboard') return tasks;
+  const { shots } = await boards.get(place);
+  const takes = shots.flatMap((shot) => shot.takes);
+  return [...tasks, ...takes.filter(({ set }) => set === undefined)];
 }
 
 /** Cancels the tasks of a set that have not ended, and reports what became of each. */

@@ -57,8 +57,8 @@ function isBy({ press: made, origin }: Task, { platform, interaction }: Caller, 
   return made === undefined ? origin.platform === platform && origin.interaction === interaction : made === press;
 }
 
-/** Returns a hash, which stays after the task's content is removed, without naming the person. */
-function pressOf({ platform, user, interaction }: Caller, reaction: MessageRef | undefined): string {
+/** Returns a hash of a press, which stays after the task's content is removed, without naming the person. */
+export function pressOf({ platform, user, interaction }: Caller, reaction?: MessageRef): string {
   const of = reaction === undefined ? [interaction] : [reaction.channel, reaction.message, user.id];
   return hash('sha256', JSON.stringify([platform, ...of]), 'hex').slice(0, 16);
 }

@@ -4,6 +4,7 @@ import { formatCount } from './format.ts';
 export const FORM_WORDS = {
   create: { title: 'New clip', submit: 'Create clip' },
   edit: { title: 'Edit & retry', submit: 'Create clip' },
+  insert: { title: 'Insert a shot', submit: 'Create clip' },
   fix: { title: 'Fix it', submit: 'Create' },
   storyboard: { title: 'New storyboard', submit: 'Continue', field: 'Shots, one per line' },
   lookup: { title: 'Enter its ID', submit: 'Track it', field: 'The task’s ID in the service’s console' },

@@ -25,9 +25,14 @@ export function memberName(kind: SetKind, at: number): string {
   return `${memberWords(kind).one} ${kind === 'comparison' ? labelAt(at) : at}`;
 }
 
+/** Names the place of a task in its set: `shot 4 of 9`; a shot that was inserted later has a number beyond those. */
+export function placeName({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): string {
+  return at > of ? memberName(kind, at) : `${memberName(kind, at)} of ${of}`;
+}
+
 /** Returns the place of a task in its set, or of a take of a shot: `take 2 of 4`; nothing for a task of its own. */
 export function placeWords({ takeOf, set = takeOf }: Pick<Task, 'set' | 'takeOf'>): readonly string[] {
-  return set === undefined ? [] : [`${memberName(set.kind, set.at)} of ${set.of}`];
+  return set === undefined ? [] : [placeName(set)];
 }
 
 /** Names what an order makes for the first time: `a clip`, `4 takes`. */

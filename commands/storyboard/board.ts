@@ -1,141 +1,175 @@
-import { setCardId } from '#src/chat/index.ts';
-import type { Board, BoardEdit, Shot } from '#src/orders/index.ts';
-import { hasClip, type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
-import type { Caller, FieldProblem, FormField, Reply } from '../bot-port.ts';
-import { type BotPorts, privately, refused, refusedWith } from '../input/subcommand.ts';
-import { taskHere } from '../input/task-lookup.ts';
+import { type Board, type BoardEdit, isReplaced, type Shot } from '#src/orders/index.ts';
+import { hasClip, isBlind, type SetPlace, type Task, type TaskId, typedPrompt } from '#src/tasks/index.ts';
+import type { Caller, Reply } from '../bot-port.ts';
+import { type BotPorts, privately, refused, visibleTo } from '../input/subcommand.ts';
+import { taskHere, visibleAmong } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
-import { quoted, shorten } from '../sentences/format.ts';
+import { shotCard } from '../sentences/cards/shot-card.ts';
+import { quoted } from '../sentences/format.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { button } from '../ui/buttons.ts';
-import { textCard } from '../ui/card.ts';
-import { field, formReply } from '../ui/form-ids.ts';
+import type { BoardPress } from '../ui/buttons.ts';
+import { type Line, textCard } from '../ui/card.ts';
 
-/** Opens the form of **Edit board**, for the requester of the storyboard and those who may decide for them. */
-export async function editBoard(ports: BotPorts, caller: Caller, place: SetPlace): Promise<Reply> {
-  const refusal = await refusalOf(ports, caller, place.id);
-  if (refusal !== null) return refusal;
-  const board = await ports.boards.get(place);
-  const purpose = { form: 'board', task: place.id, revision: board.revision } as const;
-  const words = { title: 'Edit board', submit: 'Save' };
-  return formReply(purpose, words, [orderField(board), ...takeField(board)]);
+type PressOf<Action extends BoardPress['action']> = Extract<BoardPress, { readonly action: Action }>;
+
+/** Opens the menu of a shot, for everyone who sees its board. */
+export async function openShot(ports: BotPorts, caller: Caller, { set, shot }: PressOf<'shot'>): Promise<Reply> {
+  const first = await boardHere(ports, caller, set);
+  return first === null ? refused(UNKNOWN_BUTTON) : menuOf(ports, caller, first, shot);
 }
 
-/** Handles the submission of **Edit board**: the order of the cut, whose missing shots are skipped, and another take. */
-export async function submitBoard(
+/** Handles **Move**: the shot goes before another one, or to the end. */
+export async function moveShot(ports: BotPorts, caller: Caller, press: PressOf<'move'>): Promise<Reply> {
+  const { shot, before } = press;
+  return editShot(ports, caller, press, (board) => {
+    const order = movedIn(board, shot, before);
+    if (order === null) return null;
+    return {
+      edit: { order },
+      isDone: (now) => String(now.shots.map(({ at }) => at)) === String(order),
+      done: [before === 0 ? `Shot ${shot} is at the end of the board.` : `Shot ${shot} is before shot ${before}.`],
+    };
+  });
+}
+
+/** Handles **Skip** and **Put back**. */
+export async function skipShot(ports: BotPorts, caller: Caller, press: PressOf<'skip'>): Promise<Reply> {
+  const { shot, isSkipped } = press;
+  const skippedIn = ({ shots }: Board) => shots.filter((one) => one.isSkipped).map(({ at }) => at);
+  return editShot(ports, caller, press, (board) => {
+    const others = skippedIn(board).filter((at) => at !== shot);
+    return {
+      edit: { skipped: isSkipped ? [...others, shot] : others },
+      isDone: (now) => skippedIn(now).includes(shot) === isSkipped,
+      done: [isSkipped ? `Shot ${shot} is left out of the cut.` : `Shot ${shot} is back in the cut.`],
+    };
+  });
+}
+
+/** Has the cut use another finished take of a shot, or another clip in its place. It buys nothing. */
+export async function chooseTake(ports: BotPorts, caller: Caller, press: PressOf<'take'>): Promise<Reply> {
+  const { shot, take } = press;
+  const chosenIn = ({ shots }: Board) => shots.find(({ at }) => at === shot)?.chosen.id;
+  return editShot(ports, caller, press, async (board, first) => {
+    const takes = board.shots.find(({ at }) => at === shot)?.takes ?? [];
+    const number = takes.findIndex((one) => one.id === take && hasClip(one)) + 1;
+    const clip = number === 0 ? await taskHere(ports, caller, take) : undefined;
+    if (number === 0 && (clip === undefined || !mayReplace(clip, first, board, shot))) return null;
+    const what: Line = clip === undefined ? [`take ${number}`] : [{ untrusted: quoted(typedPrompt(clip.request), 60) }];
+    return {
+      edit: { choice: { at: shot, take, atMs: ports.clock.now() } },
+      isDone: (now) => chosenIn(now) === take,
+      done: ['The cut uses ', ...what, clip === undefined ? ` of shot ${shot}.` : ` in place of shot ${shot}.`],
+    };
+  });
+}
+
+/**
+ * Returns whether a clip may stand in the place of a shot: a finished one of the same channel, where everyone who sees the
+ * board may see it, and that is not elsewhere on the board.
+ */
+function mayReplace(clip: Task, { origin }: FirstShot, { shots }: Board, shot: number): boolean {
+  const { platform, team, channel, audience } = clip.origin;
+  const isHere = platform === origin.platform && team === origin.team && channel === origin.channel;
+  const isSeen = audience === 'team' || origin.audience !== 'team';
+  const isOnBoard = shots.some(
+    ({ at, takes, chosen }) => takes.some(({ id }) => id === clip.id) || (at !== shot && chosen.id === clip.id),
+  );
+  return isHere && isSeen && hasClip(clip) && clip.removal === undefined && !isBlind(clip) && !isOnBoard;
+}
+
+/** Number of the latest clips among which those are that could replace a shot. */
+const LATEST = 100;
+
+/** Returns the latest clips that could replace a shot and that the caller may see, newest first. */
+async function clipsFor(
   ports: BotPorts,
   caller: Caller,
-  { task, revision }: { readonly task: TaskId; readonly revision: number },
-  values: Readonly<Record<string, string>>,
-): Promise<Reply> {
-  const refusal = await refusalOf(ports, caller, task);
-  if (refusal !== null) return refusal;
-  const place = (await ports.tasks.get(task))?.set;
-  if (place === undefined) return refused(UNKNOWN_BUTTON);
-  const board = await ports.boards.get(place);
-  const read = readOrder(board, values['order']);
-  // Discord's forms do not stay open.
-  const buttons = [button({ action: 'board', task: setCardId(task) }, 'Edit again')];
-  if ('problem' in read) return { ...refusedWith([read.problem]), buttons };
-  const choice = choiceOf(board, values['take'] ?? '');
-  const nowMs = ports.clock.now();
-  const edit: BoardEdit = { ...read.edit, ...(choice === null ? {} : { choice: { ...choice, atMs: nowMs } }) };
-  if (Object.keys(edit).length === 0)
-    // The same form may have changed it: platforms deliver one again.
-    return privately(textCard([board.revision === revision ? 'The board stays as it is.' : BOARD_EDITED]));
-  // Someone else's edit is not overwritten by a form that did not show it.
-  if (board.revision !== revision || !(await ports.boards.change(board, edit)))
-    return { kind: 'refused', sentence: BOARD_CHANGED, buttons };
-  await ports.chat.updateBoard(place).catch((thrown: unknown) => {
-    const { platform } = caller;
-    ports.logger.warn({ event: 'board_display_failed', err: thrown, platform }, 'failed to show a changed board');
-  });
-  return privately(textCard([BOARD_EDITED]));
-}
-
-async function refusalOf(ports: BotPorts, caller: Caller, set: TaskId): Promise<Reply | null> {
-  const first = await taskHere(ports, caller, set);
-  if (first?.set?.kind !== 'storyboard') return refused(UNKNOWN_BUTTON);
-  const sentence = await mayNotDecideOn(ports, caller, first.origin);
-  return sentence === null ? null : refused(sentence);
-}
-
-function orderField({ shots }: Board): FormField {
-  const value = shots.flatMap(({ at, isSkipped }) => (isSkipped ? [] : [at])).join(' ');
-  const note = shotNotes(shots.toSorted((one, other) => one.at - other.at));
-  const label = 'Order of the cut; leave numbers out to skip';
-  return field('order', label, { value, required: true, maxLength: 100, note });
-}
-
-/** Offers the other finished takes of all shots; no field without any. */
-function takeField({ shots }: Board): readonly FormField[] {
-  const all = shots
-    .toSorted((one, other) => one.at - other.at)
-    .flatMap((shot) =>
-      takesOf(shot).map(({ id, number, task }) => ({ value: id, label: takeLabel(shot.at, number, task) })),
-    );
-  if (all.length === 0) return [];
-  const title = 'Use another take';
-  // Discord's selects have at most 25 options: of more, the latest.
-  const choices = { title, placeholder: 'Leave them as they are', all: all.slice(-MAX_CHOICES) };
-  return [field('take', title, { choices })];
-}
-
-const MAX_CHOICES = 25;
-
-/** Returns the finished takes of a shot that are not chosen, with their numbers. */
-function takesOf({ at, takes, chosen }: Shot) {
-  return takes.flatMap((task, index) =>
-    task === chosen || !hasClip(task) ? [] : [{ id: `${at}:${task.id}`, number: index + 1, task }],
+  first: FirstShot,
+  { board, shot }: { readonly board: Board; readonly shot: Shot },
+): Promise<readonly Task[]> {
+  const latest = await ports.tasks.history(visibleTo(caller), { offset: 0, limit: LATEST });
+  return visibleAmong(caller, latest).filter(
+    (clip) => clip.id !== shot.chosen.id && mayReplace(clip, first, board, shot.at),
   );
 }
 
-function choiceOf({ shots }: Board, value: string): Omit<NonNullable<BoardEdit['choice']>, 'atMs'> | null {
-  for (const shot of shots) {
-    const found = takesOf(shot).find(({ id }) => id === value);
-    if (found !== undefined) return { at: shot.at, take: found.task.id };
-  }
-  return null;
+/** Change of a board that a press asks for. */
+interface AskedEdit {
+  readonly edit: BoardEdit;
+  readonly isDone: (board: Board) => boolean;
+  readonly done: Line;
 }
 
-/** Parses the numbers of the shots in the cut; those that are missing are skipped, and keep their order behind it. */
-function readOrder(
-  { shots }: Board,
-  entered: string | undefined,
-): { readonly edit: Pick<BoardEdit, 'order' | 'skipped'> } | { readonly problem: FieldProblem } {
-  if (entered === undefined) return { edit: {} };
-  const numbers = (entered.match(/[^\s,;]+/gu) ?? []).map((text) => ({
-    text,
-    at: /^\d{1,2}$/.test(text) ? Number(text) : 0,
-  }));
-  const known = shots.map(({ at }) => at);
-  const wrong = numbers.find(({ at }) => !known.includes(at));
-  const problem = (sentence: string) => ({ problem: { field: 'order', sentence } });
-  const numbered = `1 to ${known.length}, such as ${known.length > 2 ? '3 1 2' : '2 1'}`;
-  if (wrong !== undefined)
-    return problem(`${quoted(wrong.text, 20)} isn’t a shot. Write the numbers of the shots in the cut, ${numbered}.`);
-  const order = numbers.map(({ at }) => at);
-  const twice = order.find((at, index) => order.indexOf(at) !== index);
-  if (twice !== undefined) return problem(`Shot ${twice} is there twice. A shot is in the cut once.`);
-  const skipped = known.filter((at) => !order.includes(at));
-  const before = shots.filter(({ isSkipped }) => !isSkipped).map(({ at }) => at);
-  return String(before) === String(order) ? { edit: {} } : { edit: { order: [...order, ...skipped], skipped } };
+/**
+ * Changes a shot of a board as it was at a revision, and shows it. Platforms deliver a press twice: one that is done already
+ * says so. Any other with an old revision changes nothing: its menu did not show what someone else changed.
+ * @param editOf returns `null` for a shot or clip that is not there
+ */
+async function editShot(
+  ports: BotPorts,
+  caller: Caller,
+  press: PressOf<'move' | 'skip' | 'take'>,
+  editOf: (board: Board, first: FirstShot) => AskedEdit | null | Promise<AskedEdit | null>,
+): Promise<Reply> {
+  const { set, revision, shot } = press;
+  const first = await boardHere(ports, caller, set);
+  if (first === null) return refused(UNKNOWN_BUTTON);
+  const refusal = await mayNotDecideOn(ports, caller, first.origin);
+  if (refusal !== null) return refused(refusal);
+  const board = await ports.boards.get(first.set);
+  const asked = board.shots.some(({ at }) => at === shot) ? await editOf(board, first) : null;
+  if (asked === null) return refused(UNKNOWN_BUTTON);
+  const isChanged =
+    !asked.isDone(board) && board.revision === revision && (await ports.boards.change(board, asked.edit));
+  if (isChanged) await showChanged(ports, caller, first.set);
+  const isDone = isChanged || asked.isDone(await ports.boards.get(first.set));
+  if (press.action !== 'move' || press.isInMenu)
+    return menuOf(ports, caller, first, shot, isDone ? asked.done : [CHANGED_MEANWHILE]);
+  return isDone ? privately(textCard(asked.done)) : refused(CHANGED_MEANWHILE);
 }
 
-/** Longest note of a field. @see https://docs.discord.com/developers/components/reference#label */
-const NOTE_LENGTH = 100;
+const CHANGED_MEANWHILE = 'Someone changed this board meanwhile. Nothing was changed; this is how it is now.';
 
-/** Names the shots by their numbers, as far as they fit: `1 a fox wakes up · 2 it runs`. */
-function shotNotes(shots: readonly { readonly at: number; readonly chosen: Pick<Task, 'request'> }[]): string {
-  const most = Math.floor((NOTE_LENGTH + 3) / Math.max(1, shots.length)) - 3;
-  return shots.map(({ at, chosen }) => shorten(`${at} ${typedPrompt(chosen.request)}`, most)).join(' · ');
+/** Returns the numbers of all shots once one of them stands before another, or at the end (0); `null` without such shots. */
+function movedIn({ shots }: Board, shot: number, before: number): readonly number[] | null {
+  const others = shots.map(({ at }) => at).filter((at) => at !== shot);
+  const index = before === 0 ? others.length : others.indexOf(before);
+  return index < 0 ? null : others.toSpliced(index, 0, shot);
 }
 
-const BOARD_EDITED = 'The board is changed.';
+/** First task of a storyboard. */
+type FirstShot = Task & { readonly set: SetPlace };
 
-const BOARD_CHANGED = 'Someone changed this board meanwhile. Nothing was changed; press Edit board again to see it.';
+/** Returns the first task of a storyboard that the caller may see; `null` for any other id. */
+async function boardHere(ports: BotPorts, caller: Caller, set: TaskId): Promise<FirstShot | null> {
+  const first = await taskHere(ports, caller, set);
+  return first?.set?.kind === 'storyboard' ? { ...first, set: first.set } : null;
+}
 
-/** Names a take of a shot: `Shot 4 · take 2 · 6 s · a fox wakes up`. */
-function takeLabel(at: number, take: number, { request }: Pick<Task, 'request'>): string {
-  return shorten(`Shot ${at} · take ${take} · ${request.seconds} s · ${typedPrompt(request)}`, 75);
+/** Returns the menu of a shot as it is now. @param note what the press before did */
+async function menuOf(
+  ports: BotPorts,
+  caller: Caller,
+  first: FirstShot,
+  at: number,
+  note: Line | null = null,
+): Promise<Reply> {
+  const [view, board] = await Promise.all([ports.chat.setView(first.set), ports.boards.get(first.set)]);
+  const member = view.members.find((one) => one.shot?.at === at);
+  const shot = board.shots.find((one) => one.at === at);
+  if (member === undefined || shot === undefined) return refused(UNKNOWN_BUTTON);
+  const mayEdit = (await mayNotDecideOn(ports, caller, first.origin)) === null;
+  const [seen] = isReplaced(shot) ? visibleAmong(caller, [shot.chosen]) : [shot.chosen];
+  const replacedBy = isReplaced(shot) ? (seen ?? null) : null;
+  const picture = seen === undefined ? null : ports.pictures.forPoster(seen);
+  const clips = mayEdit ? await clipsFor(ports, caller, first, { board, shot }) : null;
+  return privately(shotCard({ view, member, board, shot, picture, replacedBy, clips, note }));
+}
+
+/** Shows a change on the board's card; it stands where that fails. */
+async function showChanged({ chat, logger }: BotPorts, { platform }: Caller, place: SetPlace): Promise<void> {
+  await chat.updateBoard(place).catch((thrown: unknown) => {
+    logger.warn({ event: 'board_display_failed', err: thrown, platform }, 'failed to show a changed board');
+  });
 }

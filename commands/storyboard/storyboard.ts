@@ -1,10 +1,14 @@
 import type { RequestDraft } from '#src/videos/index.ts';
 import type { Caller, Command, Reply } from '../bot-port.ts';
-import { storyboardForm } from '../input/forms.ts';
+import { insertForm, storyboardForm } from '../input/forms.ts';
 import { type BotPorts, refused, type Subcommand } from '../input/subcommand.ts';
+import { withDefaults } from '../orders/defaults.ts';
 import { draftOf } from '../orders/offers.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
+import type { BoardPress } from '../ui/buttons.ts';
+import { chooseTake, moveShot, openShot, skipShot } from './board.ts';
 import { chainNeeds } from './chain.ts';
+import { roomBefore } from './insert.ts';
 import { orderScript, SHARED_OPTIONS, sharedIn, sharedOptions, splitScript } from './script.ts';
 
 const declaration: Command = {
@@ -42,7 +46,20 @@ export const storyboard: Subcommand = {
     }
     return orderScript(ports, caller, { request }, problems);
   },
+  presses: { shot: openShot, move: moveShot, skip: skipShot, take: chooseTake, insert: openInsert },
 };
+
+/** Opens the form of **Insert a shot before**, with the settings of that shot. */
+async function openInsert(
+  ports: BotPorts,
+  caller: Caller,
+  { set, before }: Extract<BoardPress, { readonly action: 'insert' }>,
+): Promise<Reply> {
+  const found = await roomBefore(ports, caller, set, before);
+  if ('reply' in found) return found.reply;
+  const { catalog } = await withDefaults(ports, caller);
+  return insertForm(catalog(), { task: set, before }, found.next);
+}
 
 /** Opens the form; the options of the command are kept in a draft, since the form may have no room for all of them. */
 async function openForm(ports: BotPorts, caller: Caller, request: RequestDraft): Promise<Reply> {

@@ -112,6 +112,7 @@ export type Press =
   | ReviewPress
   | StatementPress
   | ComparisonPress
+  | BoardPress
   | PanelPress
   /** Announces everyone's clips in this channel, or to the user by direct message. */
   | { readonly action: 'notify'; readonly what: 'on' | 'direct' }
@@ -132,6 +133,26 @@ export type ComparisonPress =
   | { readonly action: 'reveal'; readonly set: TaskId }
   /** Makes a clip again that failed before the reveal, for at most the price shown; `isConfirmed`: on a question about it. */
   | { readonly action: 'remake'; readonly clip: TaskId; readonly upTo: Price; readonly isConfirmed: boolean };
+
+/** Change of the board of a storyboard; `set` is the id of its set, `shot` the number of a shot. */
+export type BoardPress =
+  /** Opens the menu of a shot. */
+  | { readonly action: 'shot'; readonly set: TaskId; readonly shot: number }
+  /** Moves a shot; `before`: the shot it goes before, 0 for the end. `isInMenu`: the menu of the shot is answered in place. */
+  | (ShotEdit & { readonly action: 'move'; readonly before: number; readonly isInMenu: boolean })
+  /** Leaves a shot out of the cut, or puts it back. */
+  | (ShotEdit & { readonly action: 'skip'; readonly isSkipped: boolean })
+  /** Has the cut use a clip for a shot. */
+  | (ShotEdit & { readonly action: 'take'; readonly take: TaskId })
+  /** Opens the form of a shot to order before another one. */
+  | { readonly action: 'insert'; readonly set: TaskId; readonly before: number };
+
+/** Change of a shot on a board as it was at a revision. */
+interface ShotEdit {
+  readonly set: TaskId;
+  readonly revision: number;
+  readonly shot: number;
+}
 
 /** Opens a group of a command's options as a form. `about`: which of several things it is about; `null` for none. */
 export interface PanelPress {
@@ -205,7 +226,6 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   join: { response: 'public', isManaged: false },
   sign_off: { response: 'private', isManaged: false },
   changes: { response: 'form', isManaged: false },
-  board: { response: 'form', isManaged: true },
   elsewhere: { response: 'public', isManaged: true },
   order: { response: 'update', isManaged: false },
   ask: { response: 'update', isManaged: false },
@@ -223,6 +243,11 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   reveal: { response: 'private', isManaged: true },
   prefer: { response: 'private', isManaged: true },
   remake: { response: 'public', isManaged: true },
+  shot: { response: 'private', isManaged: true },
+  move: { response: 'private', isManaged: true },
+  skip: { response: 'update', isManaged: true },
+  take: { response: 'update', isManaged: true },
+  insert: { response: 'form', isManaged: true },
   panel: { response: 'form', isManaged: false },
 };
 
@@ -244,6 +269,8 @@ const draft = [text('draft')];
 const request = [text('request')];
 const set = [text('set')];
 const at = number('at', 1);
+const shot = number('shot', 2);
+const shotEdit = [...set, number('revision', 9), shot];
 const after = number('after', 4);
 const offset = number('offset', 7);
 const user = nullable(text('user'));
@@ -276,7 +303,6 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   join: task,
   sign_off: [...task, after, optional(number('newest', 6))],
   changes: [...task, after],
-  board: task,
   elsewhere: [...task, text('model', /^[0-9a-f]{8}$/u), price()],
   order: [...draft, optional(price())],
   ask: [...draft, price(), optional(choice('isPromptShown', { shown: true, hidden: false }))],
@@ -309,6 +335,11 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   reveal: set,
   prefer: [...set, at],
   remake: [text('clip'), price('upTo'), isConfirmed],
+  shot: [...set, shot],
+  move: [...shotEdit, number('before', 2), optional(choice('isInMenu', { menu: true }), false)],
+  skip: [...shotEdit, choice('isSkipped', { out: true, in: false })],
+  take: [...shotEdit, text('take')],
+  insert: [...set, number('before', 2)],
   panel: PANEL_FIELDS,
 };
 
@@ -357,7 +388,7 @@ export function actionOf(id: string): ActionRow {
   const press = parseButton(id);
   if (press === null) return { response: 'private', isManaged: false };
   const row = ACTIONS[press.action];
-  return isQuestion(press) ? { ...row, response: 'update' } : row;
+  return isQuestion(press) || (press.action === 'move' && press.isInMenu) ? { ...row, response: 'update' } : row;
 }
 
 /** Returns true for a button that only a private question has, about what another button asked for. */

@@ -37,6 +37,21 @@ export interface CardButton {
   readonly spoken?: string;
 }
 
+/** Choice of presses, of which each option is one: choosing it is pressing it. */
+export interface CardSelect {
+  /** Names what is chosen, also for screen readers; at most 75 characters. */
+  readonly placeholder: string;
+  /** At least one, at most 25. */
+  readonly options: readonly CardOption[];
+}
+
+export interface CardOption {
+  /** As that of a button. */
+  readonly id: string;
+  /** At most 75 characters. External text. */
+  readonly label: string;
+}
+
 /** Control at the end of an item: a button, or a link to a message. */
 export type Accessory = CardButton | { readonly message: MessageRef; readonly label: string };
 
@@ -83,6 +98,8 @@ export type Card = Contents & {
   readonly progress: number | null;
   /** Buttons at the end of the message; items have their own. */
   readonly buttons: readonly CardButton[];
+  /** Selects above the buttons. Default: none. */
+  readonly selects?: readonly CardSelect[];
 };
 
 /** Layout, or plain lines if there is nothing to lay out. */
@@ -90,7 +107,7 @@ type Contents =
   | { readonly blocks: readonly Block[]; readonly lines?: undefined }
   | { readonly lines: readonly Line[]; readonly blocks?: undefined };
 
-type More = Partial<Pick<Card, 'progress' | 'buttons'>>;
+type More = Partial<Pick<Card, 'progress' | 'buttons' | 'selects'>>;
 
 /** Builds a card of lines with nothing to lay out. Leaves out what is absent. */
 export function textCard(...lines: readonly Optional<Line>[]): Card {
@@ -144,9 +161,10 @@ export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): TableBl
   };
 }
 
-export function withText(card: Card, ...lines: readonly Line[]): Card {
-  const { progress, buttons } = card;
-  return { blocks: [...blocksOf(card), ...lines.map(blockOf)], progress, buttons };
+/** Adds lines and blocks at the end of a card. */
+export function withText(card: Card, ...more: readonly (Block | Line)[]): Card {
+  const { lines: _, blocks: __, ...rest } = card;
+  return { ...rest, blocks: [...blocksOf(card), ...more.map(blockOf)] };
 }
 
 /** Returns the layout of a card; each plain line becomes a text block. */
@@ -159,18 +177,21 @@ export function linesOf(card: Contents): readonly Line[] {
 }
 
 /** Returns a card with its pictures changed; without those that become `null`. */
-export function withPictures<Other>(
-  { progress, buttons, ...contents }: Card,
-  change: (picture: Picture) => Other | null,
-) {
-  const blocks = blocksOf(contents).map((block) => {
+export function withPictures<Other>(card: Card, change: (picture: Picture) => Other | null) {
+  const { lines: _, blocks: __, ...others } = card;
+  const blocks = blocksOf(card).map((block) => {
     if (!('picture' in block) || block.picture === undefined) return block;
     const { picture, ...rest } = block;
     const changed = change(picture);
     if (changed !== null) return { ...rest, picture: changed };
     return rest.kind === 'item' ? rest : null;
   });
-  return { blocks: present(blocks), progress, buttons };
+  return { ...others, blocks: present(blocks) };
+}
+
+/** Returns all presses that a card offers. */
+export function pressesOn(card: Card): readonly CardOption[] {
+  return [...buttonsOf(card), ...(card.selects ?? []).flatMap(({ options }) => options)];
 }
 
 /** Returns all buttons of a card, those of its items first. */

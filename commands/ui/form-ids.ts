@@ -7,8 +7,8 @@ export type FormPurpose =
   | { readonly form: 'create' }
   /** A storyboard; `task` as of `fix`, where it was refused, else `null`. */
   | { readonly form: 'storyboard'; readonly task: TaskId | null }
-  /** The board of a storyboard, by the id of its set, as it was at a revision. */
-  | { readonly form: 'board'; readonly task: TaskId; readonly revision: number }
+  /** A shot before another one on the board of a storyboard, by the id of its set. */
+  | { readonly form: 'insert'; readonly task: TaskId; readonly before: number }
   /** `task` of `fix`: the task that the draft becomes. */
   | { readonly form: 'edit' | 'lookup' | 'fix' | 'deny'; readonly task: TaskId }
   /** `after`: as in {@link import('./buttons.ts').ReviewPress}, whose button has the same id. */
@@ -21,7 +21,7 @@ const task = text('task');
 const FIELDS: Readonly<Record<FormPurpose['form'], readonly Field[]>> = {
   create: [],
   storyboard: [optional(task)],
-  board: [task, number('revision', 9)],
+  insert: [task, number('before', 2)],
   edit: [task],
   lookup: [task],
   fix: [task],
@@ -61,5 +61,5 @@ export function parseForm(id: string): FormPurpose | null {
  */
 export function isOrderForm(id: string): boolean {
   const form = parseForm(id)?.form ?? 'create';
-  return form === 'create' || form === 'edit' || form === 'fix';
+  return form === 'create' || form === 'edit' || form === 'fix' || form === 'insert';
 }

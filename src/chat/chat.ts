@@ -181,6 +181,7 @@ export class ChatEngine {
     if (!task.presented) queue.schedule(deliverQueue(task), task.id, clock.now());
     else if (!INVISIBLE_EVENTS.has(event)) this.parts.edits.refresh(task.id);
     else if (event === 'remove' || (event === 'claimed' && task.takeOf !== undefined)) this.#refreshCard(task);
+    if (event === 'remove') this.#refreshBoards(task);
     // One in the outbox is shown again with its notices.
     const isForgotten = event === 'forget' && task.presented && !isContentRemoved(task);
     if (event === 'approve' || isForgotten) this.#showApproval(task);
@@ -197,6 +198,18 @@ export class ChatEngine {
         const about = { event: 'notes_display_failed', task: task.id, err: thrown };
         this.parts.logger.warn(about, 'failed to update the notes in the messages of later versions');
       },
+    );
+  }
+
+  /** Schedules edits for the boards on which a removed clip was in the place of a shot. */
+  #refreshBoards({ id }: Task): void {
+    const { sets, edits, logger } = this.parts;
+    sets.boardsWith(id).then(
+      (boards) => {
+        for (const set of boards) edits.refresh(setCardId(set));
+      },
+      (err: unknown) =>
+        logger.warn({ event: 'boards_display_failed', task: id, err }, 'failed to update the boards of a removed clip'),
     );
   }
 

@@ -205,7 +205,9 @@ export class CompletionNotices {
 
   /** Returns what became of the shots of a storyboard by now: a retry may be ready, or on its way. */
   async #boardOf(set: TaskSet): Promise<Pick<SetOutcome, 'ready' | 'others'>> {
-    const { members } = await this.#options.sets.view(set);
+    const view = await this.#options.sets.view(set);
+    // A shot that was inserted has a notice of its own.
+    const members = view.members.filter(({ shot }) => shot === undefined || shot.at <= set.place.of);
     const others = members.flatMap(({ view, shot }): SetOutcome['others'] => {
       if (shot === undefined || shot.isReady) return [];
       const { at, isRetrying, original } = shot;

@@ -108,9 +108,7 @@ export type ButtonAction =
   /** Confirms that it is to be deleted; on a question only. */
   | 'delete'
   /** Joins clips into one file; buys nothing. */
-  | 'join'
-  /** Edits the board of a storyboard. */
-  | 'board';
+  | 'join';
 
 /** Fields of a task that no message shows, or only by what follows from them. */
 const UNSHOWN = [
@@ -270,6 +268,8 @@ export interface SetMember {
     readonly isOutdated: boolean;
     /** Another take than the one shown is in progress. */
     readonly isRetrying: boolean;
+    /** A clip that is no take of it is in the cut in its place; the view has its own words, and no price. Absent: no. */
+    readonly isReplaced?: true;
     /** What Retry makes again: always the same task, so that one retry of a shot runs at a time. */
     readonly original: { readonly task: TaskId; readonly retryPrice: Price | null };
   };

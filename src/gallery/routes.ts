@@ -172,7 +172,7 @@ function addSets(http: FastifyInstance, route: EnteredRoute, { sets, catalog }: 
       const isBoard = kind === 'storyboard';
       return {
         kind,
-        of,
+        of: isBoard ? set.board.shots.length : of,
         shots: set.board.shots.map((shot) => shotOf(shot, set, catalog())),
         cuts: isBoard ? (await sets.cutsOf(scope, set)).map(cutOf) : [],
       };

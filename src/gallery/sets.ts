@@ -45,8 +45,8 @@ export class GallerySets {
     const place = (await repository.get(id as TaskId))?.set;
     if (place?.id !== id) return undefined;
     const board = await boards.get(place);
-    const all = board.shots.flatMap(({ takes }) => takes);
-    const tasks = all.filter((task) => clips.isShown(scope, task));
+    const all = new Set(board.shots.flatMap(({ takes, chosen }) => [...takes, chosen]));
+    const tasks = [...all].filter((task) => clips.isShown(scope, task));
     return tasks.length === 0 ? undefined : { board, tasks: new Map(tasks.map((task) => [task.id, task])) };
   }
 

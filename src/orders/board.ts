@@ -4,6 +4,7 @@ import {
   boardTakesIndex,
   byCreation,
   hasClip,
+  isBlind,
   isContentRemoved,
   isEnded,
   readTasks,
@@ -18,17 +19,17 @@ export interface BoardRecord extends Versioned {
   readonly order: readonly number[];
   /** Numbers of the shots that are left out of the cut. */
   readonly skipped: readonly number[];
-  /** Takes that a person chose, by the number of the shot. A take that is finished later replaces the choice. */
+  /** Takes, or other clips, that a person chose, by the number of the shot. A take that is finished later replaces the choice. */
   readonly chosen: Readonly<Record<string, { readonly take: TaskId; readonly atMs: number }>>;
 }
 
 /** One shot of a storyboard. */
 export interface Shot {
-  /** Number of the shot in the storyboard as it was written, from 1. */
+  /** Number of the shot in the storyboard as it was written, from 1; one that was inserted later has a number after those. */
   readonly at: number;
-  /** Its clips, oldest first: the one of the set, and those made by Retry. At least one. */
+  /** Its clips, oldest first: the one of the set, and those made by Retry, or of an inserted one. At least one. */
   readonly takes: readonly Task[];
-  /** The take that is in the cut; where none is finished, the latest one. */
+  /** The take, or the other clip in its place, that is in the cut; where none is finished, the latest take. */
   readonly chosen: Task;
   readonly isSkipped: boolean;
 }
@@ -58,39 +59,54 @@ export function missingOf({ shots }: Board): readonly Shot[] {
 export function outdatedIn({ shots }: Board): readonly Shot[] {
   const inOrder = shots.toSorted((one, other) => one.at - other.at);
   const outdated = new Set<number>();
-  for (const { at, chosen } of inOrder) {
-    const before = inOrder.find((shot) => shot.at === at - 1);
-    if (before === undefined || chosen.frameOf === undefined || !hasClip(chosen)) continue;
+  for (const shot of inOrder) {
+    const { at, chosen } = shot;
+    const before = inOrder.find((one) => one.at === at - 1);
+    if (before === undefined || chosen.frameOf === undefined || !hasClip(chosen) || isReplaced(shot)) continue;
     const isOther = hasClip(before.chosen) && before.chosen.id !== chosen.frameOf;
     if (isOther || outdated.has(before.at)) outdated.add(at);
   }
   return inOrder.filter(({ at, isSkipped, takes }) => outdated.has(at) && !isSkipped && takes.every(isEnded));
 }
 
+/** Returns whether a clip that is no take of a shot is in its place. */
+export function isReplaced({ takes, chosen }: Pick<Shot, 'takes' | 'chosen'>): boolean {
+  return takes.every(({ id }) => id !== chosen.id);
+}
+
 /**
  * Builds a board; pure.
  * @param members the tasks of the set
- * @param takes further takes of its shots, in any order
+ * @param takes further takes of its shots, and other clips that were chosen, in any order
  */
 export function boardOf(
   place: SetPlace,
   record: BoardRecord | undefined,
   { members, takes }: { readonly members: readonly Task[]; readonly takes: readonly Task[] },
 ): Board {
-  const order = orderOf(members, record);
+  const own = takes.filter((take) => take.takeOf?.id === place.id && isOrdered(take));
+  const order = orderOf([...members.map(({ set }) => set), ...own.map(({ takeOf }) => takeOf)], record);
   const shots = order.flatMap((at): readonly Shot[] => {
-    const own = members.filter(({ set }) => set?.at === at);
-    const later = takes.filter(({ takeOf }) => takeOf?.at === at).toSorted(byCreation);
-    const all = [...own, ...later];
-    const chosen = chosenOf(all, record?.chosen[at]);
+    const first = members.filter(({ set }) => set?.at === at);
+    const later = own.filter(({ takeOf }) => takeOf?.at === at).toSorted(byCreation);
+    const all = [...first, ...later];
+    const choice = record?.chosen[at];
+    const other = takes.find(({ id }) => id === choice?.take);
+    const chosen = chosenOf(all, choice, other);
     if (chosen === undefined) return [];
     return [{ at, takes: all, chosen, isSkipped: record?.skipped.includes(at) === true }];
   });
   return { place, revision: record?.revision ?? 0, shots };
 }
 
-function orderOf(members: readonly Task[], record: BoardRecord | undefined): readonly number[] {
-  const written = members.flatMap(({ set }) => set?.at ?? []);
+/** Returns whether a take was bought: one that waits for an approval, or was denied it, is none yet. */
+function isOrdered({ state }: Task): boolean {
+  return state !== 'requested' && state !== 'declined';
+}
+
+/** @param places of the tasks of the set, then of its takes: a shot that was inserted has these alone */
+function orderOf(places: readonly (SetPlace | undefined)[], record: BoardRecord | undefined): readonly number[] {
+  const written = places.flatMap((one) => one?.at ?? []);
   const known = (record?.order ?? []).filter((at) => written.includes(at));
   return [...new Set([...known, ...written])];
 }
@@ -99,9 +115,14 @@ function orderOf(members: readonly Task[], record: BoardRecord | undefined): rea
  * Returns the take of a shot that is in the cut: the one that was finished last, or that a person chose after that. While none
  * is finished, the latest one, unless an earlier one is still in progress.
  */
-function chosenOf(takes: readonly Task[], choice: BoardRecord['chosen'][string] | undefined): Task | undefined {
+function chosenOf(
+  takes: readonly Task[],
+  choice: BoardRecord['chosen'][string] | undefined,
+  other: Task | undefined,
+): Task | undefined {
   const ready = takes.filter(hasClip);
-  const picked = ready.find(({ id }) => id === choice?.take);
+  const replacing = other !== undefined && hasClip(other) && !isBlind(other) ? other : undefined;
+  const picked = ready.find(({ id }) => id === choice?.take) ?? replacing;
   const latest = ready.toSorted((one, other) => endOf(other) - endOf(one))[0];
   if (picked !== undefined && (latest === undefined || endOf(latest) <= (choice?.atMs ?? 0))) return picked;
   if (latest !== undefined) return latest;
@@ -119,7 +140,7 @@ export interface BoardEdit {
   readonly order?: readonly number[];
   /** Numbers of the shots to leave out of the cut. Absent: unchanged. */
   readonly skipped?: readonly number[];
-  /** Take to use for a shot. Absent: unchanged. */
+  /** Take, or another clip, to use for a shot. Absent: unchanged. */
   readonly choice?: { readonly at: number; readonly take: TaskId; readonly atMs: number };
 }
 
@@ -130,8 +151,15 @@ export const boardRecords = collection<TaskId, BoardRecord>({
   personal: 'with its task',
 });
 
+/** Names the index of the boards on which a clip was chosen that is no take of theirs, by the time of the choice. */
+function boardsWithClip(task: TaskId): string {
+  return `boards-with:${task}`;
+}
+
 /** Largest number of further takes of a board that are read. */
 const MAX_TAKES = 200;
+/** Largest number of boards with one clip that are shown anew once it is removed. */
+const MAX_BOARDS = 100;
 
 /** Boards of storyboards: the order of their shots and the take of each, in the store. Rejects with `store_unavailable`. */
 export class Boards {
@@ -146,14 +174,20 @@ export class Boards {
       boardRecords.get(this.#store, place.id),
       this.#store.scan(boardTakesIndex(place.id), { limit: MAX_TAKES }),
     ]);
+    const ids = memberIds(place);
+    const chosen = Object.values(record?.chosen ?? {}).map(({ take }) => take);
+    const further = new Set<string>([...entries.map(({ member }) => member), ...chosen]);
     const [members, takes] = await Promise.all([
-      readTasks(this.#store, memberIds(place)),
-      readTasks(
-        this.#store,
-        entries.map(({ member }) => member),
-      ),
+      readTasks(this.#store, ids),
+      readTasks(this.#store, [...further.difference(new Set<string>(ids))]),
     ]);
     return boardOf(place, record, { members, takes });
+  }
+
+  /** Returns the sets on whose boards a clip was chosen that is no take of theirs. */
+  async withClip(task: TaskId): Promise<readonly TaskId[]> {
+    const found = await this.#store.scan(boardsWithClip(task), { limit: MAX_BOARDS });
+    return found.map(({ member }) => member as TaskId);
   }
 
   /**
@@ -162,17 +196,21 @@ export class Boards {
    */
   async change({ place, revision, shots }: Board, edit: BoardEdit): Promise<boolean> {
     const before = await boardRecords.get(this.#store, place.id);
-    const chosen = { ...before?.chosen };
-    if (edit.choice !== undefined) {
-      const { at, take, atMs } = edit.choice;
-      chosen[at] = { take, atMs };
-    }
+    const { choice } = edit;
+    const chosen = {
+      ...before?.chosen,
+      ...(choice === undefined ? {} : { [choice.at]: { take: choice.take, atMs: choice.atMs } }),
+    };
+    const isOther = choice !== undefined && shots.every(({ takes }) => takes.every(({ id }) => id !== choice.take));
     const value = {
       order: edit.order ?? shots.map(({ at }) => at),
       skipped: edit.skipped ?? shots.filter(({ isSkipped }) => isSkipped).map(({ at }) => at),
       chosen,
     };
     const read = revision === 0 ? undefined : { revision };
-    return this.#store.commit({ records: [boardRecords.replacing(place.id, read, value)] });
+    return this.#store.commit({
+      records: [boardRecords.replacing(place.id, read, value)],
+      ...(isOther ? { index: [{ index: boardsWithClip(choice.take), member: place.id, score: choice.atMs }] } : {}),
+    });
   }
 }

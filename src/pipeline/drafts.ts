@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { collection, type Member, type Store } from '../engine/index.ts';
 import { isoOf } from '../period.ts';
 import { Serial } from '../serial.ts';
-import type { Origin, Person, Task, TaskId } from '../tasks/index.ts';
+import type { Origin, Person, SetPlace, Task, TaskId } from '../tasks/index.ts';
 import { MEDIA_KINDS, type RequestDraft } from '../videos/index.ts';
 import { taskIdOf } from './task-ids.ts';
 
@@ -21,6 +21,8 @@ export interface Draft extends Pick<Origin, 'platform' | 'team' | 'channel'> {
   readonly by: Person;
   readonly request: RequestDraft;
   readonly retryOf?: TaskId;
+  /** As in `Task.takeOf`: of a shot that is inserted into a storyboard. */
+  readonly takeOf?: SetPlace;
   /** As in `Task.press`: of the press that was asked about. */
   readonly press?: string;
   /** Message that the task's message replies to. */

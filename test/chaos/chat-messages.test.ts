@@ -80,7 +80,7 @@ test('leaves the files in the thread of a board to its shots, and finds the noti
   });
   const message = { channel: 'C1', buttons: [], words: '', isVisible: true, isPinging: false, files: [] };
   const file = { name: 'shot-1abc-1.mp4', bytes: 7 };
-  const board = { ...message, id: 'm1', buttons: [`board:set-${task.id}`], files: [file] };
+  const board = { ...message, id: 'm1', buttons: [`shot:${task.id}:1`, `details:set-${task.id}`], files: [file] };
   const shot = { ...message, id: 'm2', buttons: [`retry:${task.id}`, `details:${task.id}`], files: [file] };
   const notice = { ...message, id: 'm3', isPinging: true, words: '@alice your 2 shots of “s1-800: shot 1” are ready.' };
   const cards = new Map([[`set-${task.id}`, { message: { channel: 'C1', message: 'm0' } }]]);

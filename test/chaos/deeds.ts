@@ -13,7 +13,7 @@ export interface PlannedDeed {
     | 'vote'
     | 'reveal'
     | 'remake'
-    | 'board'
+    | 'shot'
     | 'signoff'
     | 'changes'
     | 'cancel'
@@ -33,7 +33,7 @@ export interface PlannedDeed {
   readonly times: number;
   /** User who decides on a request, votes or reveals, allowed to or not; absent: the requester of the clip acts. */
   readonly by?: string;
-  /** Number of the clip to vote for. */
+  /** Number of the clip to vote for, or of the shot on a board. */
   readonly choice?: number;
   /** Entries in the form that a press opens. */
   readonly values?: Readonly<Record<string, string>>;

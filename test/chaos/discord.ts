@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { type FakeDiscord, type Interaction, type Message, startDiscord } from '../fakes/discord/index.ts';
-import { buttonsOf, plainOf } from '../fakes/discord-house.ts';
+import { buttonsOf, plainOf, pressOn, selectsOf } from '../fakes/discord-house.ts';
 import { repliesIn, shownIn } from './chat-messages.ts';
 import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
@@ -139,7 +139,7 @@ export class DiscordSide implements Side {
     if (found === undefined) return;
     const pressed = pressesOf(as.user, deed, order, found.button);
     this.#pressed.push(...pressed);
-    const presses = Array.from({ length: deed.times }, () => discord.people.press(found.message, found.button, as));
+    const presses = Array.from({ length: deed.times }, () => pressOn(discord, found.message, found.button, as));
     const values = deed.action === 'deny' ? { reason: 'too long' } : deed.values;
     const submitted = values === undefined ? null : await this.#fillIn(presses, values, as);
     const confirmed = isConfirmed(deed) ? await this.#confirm(found.button, as, deed) : null;
@@ -184,7 +184,7 @@ export class DiscordSide implements Side {
     const find = () =>
       own().flatMap((message) => idsOf(message).flatMap((id) => (isAskedBy(button, id) ? [{ message, id }] : [])))[0];
     const question = await soon(find, questionAfterMs(deed));
-    return question === undefined ? null : this.#discord.people.press(question.message.id, question.id, as);
+    return question === undefined ? null : pressOn(this.#discord, question.message.id, question.id, as);
   }
 
   async order(order: PlannedOrder, nowMs: () => number): Promise<void> {
@@ -311,7 +311,8 @@ export class DiscordSide implements Side {
 }
 
 function idsOf(message: Message): readonly string[] {
-  return buttonsOf(message).map(({ id }) => id);
+  const options = selectsOf(message).flatMap((select) => select.options);
+  return [...buttonsOf(message), ...options].map(({ id }) => id);
 }
 
 function isOne(message: Message, which: Deletable): boolean {

@@ -4,7 +4,7 @@ import { isDecision, isDue, stateOf, tasksOfOrder } from './due.ts';
 import type { Asked, Pressed } from './history.ts';
 import { OPERATOR } from './money.ts';
 import type { Plan, PlannedOrder } from './plan.ts';
-import { type Message, NO_ANSWER, post, TIMEOUT_MS } from './playground.ts';
+import { type Message, NO_ANSWER, post, pressable, TIMEOUT_MS, type WireMessage } from './playground.ts';
 import { Presses } from './presses.ts';
 import type { Replica } from './replica.ts';
 import { commandFor } from './sets.ts';
@@ -139,7 +139,7 @@ export class People {
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
       if (!response.ok) throw new Error(`messages: ${response.status}`);
-      return (await response.json()) as readonly Message[];
+      return ((await response.json()) as readonly WireMessage[]).map(pressable);
     });
     return (await Promise.all(lists)).flat();
   }

@@ -17,7 +17,18 @@ export interface Message {
   readonly tasks?: readonly { readonly task: string; readonly state: string }[];
   readonly mentions: readonly string[];
   readonly attachments: readonly { readonly name: string; readonly bytes: number; readonly url: string }[];
+  /** With the options of its selects, which are pressed likewise. */
   readonly buttons: readonly { readonly id: string }[];
+}
+
+/** Message as it is sent over HTTP. */
+export type WireMessage = Message & {
+  readonly card: { readonly selects?: readonly { readonly options: Message['buttons'] }[] };
+};
+
+export function pressable({ card, ...message }: WireMessage): Message {
+  const options = (card.selects ?? []).flatMap((select) => select.options);
+  return { ...message, buttons: [...message.buttons, ...options] };
 }
 
 /** Response to a user action; `null` fields where there is none. */

@@ -18,6 +18,7 @@ import type { PlannedOrder } from './plan.ts';
 import { type Answered, type Message, NO_ANSWER, post } from './playground.ts';
 import type { Replica } from './replica.ts';
 import { cardOf } from './sets.ts';
+import { isAskedBy, isConfirmed } from './side.ts';
 
 const LOOK_EVERY_MS = 250;
 const CONFIRM_TRIES = 20;
@@ -184,7 +185,7 @@ export class Presses {
       record(await post(replica, '/playground/forms', { ...at, id: `f-${id}`, form: answer.form, values }));
     // A newer version, or the price of a blind clip, is asked about.
     const asked =
-      action === 'signoff' || action === 'remake' ? await this.#buttonIn(answer.message, action) : undefined;
+      isConfirmed(planned) && button !== undefined ? await this.#buttonIn(answer.message, button) : undefined;
     if (asked !== undefined)
       record(await this.#press(replica, `q-${id}`, { user, message: answer.message ?? '', button: asked }));
     return answer;
@@ -275,9 +276,9 @@ export class Presses {
     );
   }
 
-  /** Returns a button in a reply, once it is there. */
-  async #buttonIn(reply: string | null, action: PlannedDeed['action']): Promise<string | undefined> {
-    return (await this.#reply(reply))?.buttons.find(({ id }) => id.startsWith(`${action}:`))?.id;
+  /** Returns the button in a reply that goes on with a press, once it is there. */
+  async #buttonIn(reply: string | null, pressed: string): Promise<string | undefined> {
+    return (await this.#reply(reply))?.buttons.find(({ id }) => isAskedBy(pressed, id))?.id;
   }
 
   /** Returns a reply once it is there. */

@@ -60,7 +60,7 @@ test('tells the card of a set whose message may be deleted, and whether it can s
   expect(cardIn(['details:t2', 'cancel:set-t', 'details:set-t'])).toEqual({ task: 'set-t', isOpen: true });
   expect(cardIn(['vote:t:1', 'details:set-t'])).toEqual({ task: 'set-t', isOpen: false });
   // A board stays where its shots are.
-  expect(cardIn(['join:set-t', 'board:set-t', 'details:set-t'])).toBeNull();
+  expect(cardIn(['join:set-t', 'shot:t:1', 'details:set-t'])).toBeNull();
   expect(cardIn(['withdraw:set-t', 'details:set-t'])).toBeNull();
   expect(cardIn(['retry:t:0.20USD', 'details:t'])).toBeNull();
 });

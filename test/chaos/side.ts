@@ -87,7 +87,8 @@ export function taskIn(buttons: readonly string[]): ShownBy | null {
 /** Returns the card of a set by its buttons, as {@link taskIn} does; `null` for a request, and for the board of a storyboard. */
 export function cardIn(buttons: readonly string[]): ShownBy | null {
   const card = detailsIn(buttons);
-  const isOther = card === undefined || ['withdraw', 'board'].some((action) => buttons.includes(`${action}:${card}`));
+  const isBoard = buttons.some((id) => id.startsWith('shot:'));
+  const isOther = card === undefined || isBoard || buttons.includes(`withdraw:${card}`);
   return isOther || !card.startsWith(cardOf('')) ? null : { task: card, isOpen: buttons.includes(`cancel:${card}`) };
 }
 
@@ -232,7 +233,7 @@ const NEWER_ASKED_MS = 3_000;
 
 /** Returns whether a press may be answered with a question, by a button of which it counts. */
 export function isConfirmed({ action }: PlannedDeed): boolean {
-  return action === 'remake' || action === 'signoff';
+  return action === 'remake' || action === 'signoff' || action === 'shot';
 }
 
 /** Returns whether a user reviews a clip. */
@@ -245,9 +246,13 @@ export function questionAfterMs({ action }: PlannedDeed): number {
   return action === 'signoff' ? NEWER_ASKED_MS : WAITED_FOR_MS;
 }
 
-/** Returns whether a button is that of the question about the press of another one. */
+/** Returns whether a button is that of the question about the press of another one, or on the menu of a shot, its change. */
 export function isAskedBy(pressed: string, button: string): boolean {
-  return button.startsWith(`${pressed}:`);
+  const [action, set, shot] = pressed.split(':');
+  if (action !== 'shot') return button.startsWith(`${pressed}:`);
+  // Every other shot is skipped, and the others are moved.
+  const [change, of, , changed] = button.split(':');
+  return change === (Number(shot) % 2 === 0 ? 'skip' : 'move') && of === set && changed === shot;
 }
 
 /** Users of a chat in the place of the playground's. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 import { type Envelope, type FakeSlack, type Message, startSlack } from '../fakes/slack/index.ts';
-import { buttonsOf, plainOf } from '../fakes/slack-house.ts';
+import { buttonsOf, plainOf, pressOn, selectsOf } from '../fakes/slack-house.ts';
 import { repliesIn, shownIn } from './chat-messages.ts';
 import type { PlannedDeed } from './deeds.ts';
 import type { Asked, Deleted, Kept, Pressed, Rights, Shown } from './history.ts';
@@ -171,7 +171,7 @@ export class SlackSide implements Side {
     if (found === undefined) return;
     const pressed = pressesOf(user, deed, order, found.button);
     this.#pressed.push(...pressed);
-    const presses = Array.from({ length: deed.times }, () => slack.people.press(found.ts, found.button, { user }));
+    const presses = Array.from({ length: deed.times }, () => pressOn(slack, found.ts, found.button, { user }));
     const values = deed.action === 'deny' ? { reason: 'too long' } : deed.values;
     if (values !== undefined) await this.#fillIn(values, user, found.button);
     const confirmed = isConfirmed(deed) ? await this.#confirm(found.button, user, deed) : null;
@@ -213,7 +213,7 @@ export class SlackSide implements Side {
     const find = () =>
       own().flatMap((message) => idsOf(message).flatMap((id) => (isAskedBy(button, id) ? [{ message, id }] : [])))[0];
     const question = await soon(find, questionAfterMs(deed));
-    return question === undefined ? null : this.#slack.people.press(question.message.ts, question.id, { user });
+    return question === undefined ? null : pressOn(this.#slack, question.message.ts, question.id, { user });
   }
 
   async order(order: PlannedOrder, nowMs: () => number): Promise<void> {
@@ -335,7 +335,8 @@ export class SlackSide implements Side {
 }
 
 function idsOf(message: Message): readonly string[] {
-  return buttonsOf(message).map(({ id }) => id);
+  const options = selectsOf(message).flatMap((select) => select.options);
+  return [...buttonsOf(message), ...options].map(({ id }) => id);
 }
 
 function isOne(message: Message, which: Deletable): boolean {

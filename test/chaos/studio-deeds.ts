@@ -51,11 +51,9 @@ export function drawBoardActions(random: Random, { clips, mayKill }: StudioOptio
   ];
 }
 
-/** Draws another order of the shots, perhaps without the last one. */
+/** Draws the menu of a shot, on which it is moved or skipped. */
 function drawEdit(random: Random, clips: number): PlannedDeed {
-  const numbers = Array.from({ length: clips }, (_, at) => at + 1).toReversed();
-  const order = random.chance(0.5) ? numbers : numbers.slice(1);
-  return { ...onCard(random, 'board'), values: { order: order.join(' ') }, afterMs: random.between(0, MAX_WAIT_MS) };
+  return { ...onCard(random, 'shot'), choice: random.between(1, clips), afterMs: random.between(0, MAX_WAIT_MS) };
 }
 
 /**

@@ -67,7 +67,7 @@ const SETS: Partial<Readonly<Record<Ordered, Kind>>> = {
   comparison: 'comparisons',
 };
 const DEEDS: Partial<Readonly<Record<PlannedDeed['action'], Kind>>> = {
-  board: 'boards edited',
+  shot: 'boards edited',
   join: 'cuts',
   vote: 'votes',
   reveal: 'reveals',

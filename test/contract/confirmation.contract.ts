@@ -8,7 +8,9 @@ import type { ScriptedBot } from '#test/fakes/scripted-bot.ts';
 import type { SeenMessage } from './platform.contract.ts';
 
 /** Message with the id of the only user who sees it; `null` for everyone. */
-export type ShownMessage = Pick<SeenMessage, 'id' | 'text' | 'buttons'> & { readonly visibleTo: string | null };
+export type ShownMessage = Pick<SeenMessage, 'id' | 'text' | 'buttons' | 'selects'> & {
+  readonly visibleTo: string | null;
+};
 
 /** Platform under test, with a scripted bot, and one requester in one channel. */
 export interface ConfirmationHarness {
@@ -25,7 +27,10 @@ export interface ConfirmationHarness {
   openTask(task: TaskId): Promise<string>;
   /** Reacts to a message with 🔁. */
   react(message: string): unknown;
-  press(message: string, button: string): unknown;
+  /** Presses a button, or chooses the option of a select that is this press. */
+  press(message: string, press: string): unknown;
+  /** As {@link press}, of one that opens a form. @returns the title of the form that is shown */
+  formOf(message: string, press: string): Promise<string>;
   /** Returns the messages of the channel. */
   messages(): Promise<readonly ShownMessage[]>;
   /** Restarts the adapter on the same store. */

@@ -1,10 +1,15 @@
 import type { ShownPrices } from '#commands/bot-port.ts';
 import { priceFingerprint } from '#src/videos/catalog.ts';
+import { pressOn as pressOnDiscord } from '#test/fakes/discord-house.ts';
 import { privately } from '#test/fakes/scripted-bot.ts';
+import { pressOn as pressOnSlack } from '#test/fakes/slack-house.ts';
 import { taskView } from '#test/fakes/views.ts';
 import { type ConfirmationHarness, describeConfirmation, FORM_CATALOG, originOf } from './confirmation.contract.ts';
 import { startOnDiscord, startOnPlayground, startOnSlack } from './harnesses.ts';
 import { describeStudio } from './studio.contract.ts';
+
+/** @see discord docs: interactions/receiving-and-responding, "Interaction Callback Type" */
+const MODAL = 9;
 
 const FORM_PROMPT = { prompt: 'a red fox' };
 const PRICES: ShownPrices = { prices: priceFingerprint(FORM_CATALOG) };
@@ -46,7 +51,11 @@ async function startDiscord(): Promise<ConfirmationHarness> {
     },
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, '🔁'),
-    press: (message, button) => people.press(message, button),
+    press: (message, button) => pressOnDiscord(discord, message, button),
+    formOf: async (message, press) => {
+      const { type, data } = await discord.answered(pressOnDiscord(discord, message, press));
+      return type === MODAL ? String(data['title']) : `an answer of type ${type}`;
+    },
     restart: () => house.restart(),
   };
 }
@@ -77,7 +86,12 @@ async function startSlack(): Promise<ConfirmationHarness> {
     },
     openTask: async (task) => (await house.platform.open(task, await origin(), taskView({ task }))).message,
     react: (message) => people.react(message, 'repeat'),
-    press: (message, button) => people.press(message, button),
+    press: (message, button) => pressOnSlack(slack, message, button),
+    formOf: async (message, press) => {
+      pressOnSlack(slack, message, press);
+      await slack.until(() => slack.forms.shown(users.alice) !== null, 'a form');
+      return slack.forms.shown(users.alice)?.title ?? 'no form';
+    },
     restart: () => house.restart(),
   };
 }
@@ -108,7 +122,11 @@ async function startPlayground(): Promise<ConfirmationHarness> {
     openTask: async (task) =>
       (await house.platform.open(task, originOf({ ...where, user, interaction: 'i0' }), taskView({ task }))).message,
     react: (message) => house.post('reactions', { id: 'i2', user: user.id, message, emoji: '🔁' }),
-    press: (message, button) => house.post('presses', { id: 'i3', user: user.id, message, button }),
+    press: (message, button) => house.post('presses', { id: `i${++orders}`, user: user.id, message, button }),
+    formOf: async (message, button) => {
+      const { body } = await house.post('presses', { id: `i${++orders}`, user: user.id, message, button });
+      return (body as { readonly form: { readonly title: string } }).form.title;
+    },
     restart: () => house.restart(),
   };
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TaskId } from '#src/tasks/task.ts';
 import { FLAGS } from '#test/fakes/discord/index.ts';
-import { buttonsOf, DiscordHouse, plainOf } from '#test/fakes/discord-house.ts';
+import { buttonsOf, DiscordHouse, plainOf, selectsOf } from '#test/fakes/discord-house.ts';
 import { storedIn } from '#test/fakes/stored.ts';
 import { describePlatform, type PlatformHarness } from './platform.contract.ts';
 
@@ -52,6 +52,7 @@ describePlatform('Discord', async () => {
             bytes,
           })),
           buttons: buttonsOf(message),
+          selects: selectsOf(message),
         })),
       );
     },

@@ -1,7 +1,17 @@
 import { expect } from 'vitest';
-import { buttonsOf as buttonsOnDiscord, DiscordHouse, plainOf as plainOnDiscord } from '#test/fakes/discord-house.ts';
+import {
+  buttonsOf as buttonsOnDiscord,
+  DiscordHouse,
+  plainOf as plainOnDiscord,
+  selectsOf as selectsOnDiscord,
+} from '#test/fakes/discord-house.ts';
 import { PlaygroundHouse } from '#test/fakes/playground-house.ts';
-import { buttonsOf as buttonsOnSlack, plainOf as plainOnSlack, SlackHouse } from '#test/fakes/slack-house.ts';
+import {
+  buttonsOf as buttonsOnSlack,
+  plainOf as plainOnSlack,
+  SlackHouse,
+  selectsOf as selectsOnSlack,
+} from '#test/fakes/slack-house.ts';
 import type { ShownMessage } from './confirmation.contract.ts';
 
 /** Starts a house on Discord, with what the harnesses of private messages have in common. */
@@ -12,7 +22,7 @@ export async function startOnDiscord() {
   const shared = {
     bot,
     messages: async () =>
-      discord.messages(general).map((one) => shown(one.id, one, [plainOnDiscord, buttonsOnDiscord])),
+      discord.messages(general).map((one) => shown(one.id, one, [plainOnDiscord, buttonsOnDiscord, selectsOnDiscord])),
     remove: async () => {
       expect(discord.violations).toEqual([]);
       await house.remove();
@@ -28,7 +38,8 @@ export async function startOnSlack() {
   const { general } = slack.channels;
   const shared = {
     bot,
-    messages: async () => slack.messages(general).map((one) => shown(one.ts, one, [plainOnSlack, buttonsOnSlack])),
+    messages: async () =>
+      slack.messages(general).map((one) => shown(one.ts, one, [plainOnSlack, buttonsOnSlack, selectsOnSlack])),
     remove: async () => {
       await house.remove();
       expect(slack.violations).toEqual([]);
@@ -42,7 +53,8 @@ export async function startOnPlayground(user: string) {
   const house = await PlaygroundHouse.start();
   const shared = {
     bot: house.bot,
-    messages: () => house.messages('general', `&user=${user}`),
+    messages: async () =>
+      (await house.messages('general', `&user=${user}`)).map((one) => ({ ...one, selects: one.card.selects ?? [] })),
     remove: () => house.remove(),
   };
   return { house, shared };
@@ -51,7 +63,12 @@ export async function startOnPlayground(user: string) {
 function shown<Message extends { readonly visibleTo: string | null }>(
   id: string,
   message: Message,
-  [textOf, buttonsOf]: readonly [(of: Message) => string, (of: Message) => ShownMessage['buttons']],
+  [textOf, buttonsOf, selectsOf]: readonly [
+    (of: Message) => string,
+    (of: Message) => ShownMessage['buttons'],
+    (of: Message) => ShownMessage['selects'],
+  ],
 ): ShownMessage {
-  return { id, text: textOf(message), buttons: buttonsOf(message), visibleTo: message.visibleTo };
+  const { visibleTo } = message;
+  return { id, text: textOf(message), buttons: buttonsOf(message), selects: selectsOf(message), visibleTo };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#commands/bot-port.ts';
+import type { CardSelect } from '#commands/ui/card.ts';
 import { cardRecords } from '#src/chat/cards.ts';
 import type { MessageRef, Notice, Platform, Upload } from '#src/chat/platform.ts';
 import type { CardView, SetView, TaskView, View } from '#src/chat/view.ts';
@@ -33,6 +34,7 @@ export interface SeenMessage {
   readonly pings: readonly string[];
   readonly attachments: readonly { readonly name: string; readonly description: string; readonly bytes: number }[];
   readonly buttons: readonly { readonly id: string; readonly label: string }[];
+  readonly selects: readonly CardSelect[];
 }
 
 /** Platform under test: the adapter, and access to what users see. */
@@ -273,7 +275,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         const failed = { phase: 'failed', state: 'failed', buttons: ['retry', 'edit', 'details'] } as const;
         const members = Array.from({ length: 12 }, (_, index) => {
           const at = index + 1;
-          const prompt = `scene ${at} ${'of a long night '.repeat(20)}`;
+          const prompt = `scene ${at} ${'of a long night '.repeat(100)}`;
           const original = { task: `${task}${at}` as TaskId, retryPrice: price };
           return {
             view: running({ ...failed, prompt, task: original.task, set: { ...set, at } }),
@@ -281,7 +283,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
             shot: { at, isSkipped: at === 12, isReady: at < 3, isOutdated: false, isRetrying: false, original },
           };
         });
-        const view = setView(set, members, { buttons: ['join', 'board', 'details'] });
+        const view = setView(set, members, { buttons: ['join', 'details'] });
         const card = await harness.platform.open(view.id, origin, view);
         const shown = async () => (await seen(card.channel)).find(({ id }) => id === card.message);
         expect((await shown())?.text).toMatch(/12 shots · 72 s[\s\S]*Shot 1.*scene 1[\s\S]*Shot 12.*skipped/u);
@@ -289,7 +291,16 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
         expect(labels).toContain('Retry shot 11 · $0.30');
         expect(labels).not.toContain('Retry shot 12 · $0.30');
         expect(labels).toContain('Join 2 shots without shots 3, 4, 5, 6, 7, 8, 9, 10 and 11');
-        expect(labels.slice(-2)).toEqual(['Edit board', 'Details']);
+        expect(labels.slice(-1)).toEqual(['Details']);
+        const [select, ...others] = (await shown())?.selects ?? [];
+        expect(others).toEqual([]);
+        expect(select?.options.map(({ id }) => id)).toEqual(
+          Array.from({ length: 12 }, (_, index) => `shot:${task}:${index + 1}`),
+        );
+        expect(select?.options.map(({ label }) => label)).toContainEqual(
+          expect.stringMatching(/^11 · scene 11 .*… · failed$/u),
+        );
+        expect(select?.options.at(-1)?.label).toMatch(/^12 · scene 12 .*… · skipped$/u);
         await harness.platform.edit(card, origin, { ...view, members: members.toReversed() }, 'final');
         expect((await shown())?.text).toMatch(/Shot 12\b[\s\S]*Shot 1\b/u);
       });
@@ -311,7 +322,7 @@ export function describePlatform(name: string, start: () => Promise<PlatformHarn
             shot: { at, isSkipped: false, isReady: false, isOutdated: false, isRetrying: false, original },
           };
         });
-        const view = setView(set, members, { buttons: ['board'] });
+        const view = setView(set, members, { buttons: [] });
         const card = await harness.platform.open(view.id, origin, view);
         const shown = async () => (await seen(card.channel)).find(({ id }) => id === card.message);
         const text = (await shown())?.text ?? '';

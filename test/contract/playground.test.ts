@@ -30,7 +30,7 @@ describePlatform('the playground', async () => {
     },
     read: async (channel) => {
       const messages = await app.messages(channel);
-      return messages.map((message) => ({ ...message, pings: message.mentions }));
+      return messages.map((message) => ({ ...message, pings: message.mentions, selects: message.card.selects ?? [] }));
     },
     everything: async () =>
       JSON.stringify(await Promise.all(['general', 'clips'].map((channel) => app.messages(channel)))),

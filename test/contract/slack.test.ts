@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { TaskId } from '#src/tasks/task.ts';
 import type { Message } from '#test/fakes/slack/index.ts';
-import { buttonsOf, plainOf, SlackHouse, type SlackHouseOptions } from '#test/fakes/slack-house.ts';
+import { buttonsOf, plainOf, SlackHouse, type SlackHouseOptions, selectsOf } from '#test/fakes/slack-house.ts';
 import { storedIn } from '#test/fakes/stored.ts';
 import { describePlatform, type PlatformHarness } from './platform.contract.ts';
 
@@ -64,6 +64,7 @@ async function harnessOf(options: SlackHouseOptions): Promise<PlatformHarness> {
               bytes: length,
             })),
             buttons: buttonsOf(message),
+            selects: selectsOf(message),
           })),
       ),
     everything: () => {

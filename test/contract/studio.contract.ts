@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Caller, Reply } from '#commands/bot-port.ts';
+import { createForm } from '#commands/input/forms.ts';
+import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { TaskId } from '#src/tasks/task.ts';
 import { ada, BotHouse } from '#test/fakes/bot-house.ts';
 import { doneIn } from '#test/fakes/outcomes.ts';
@@ -49,6 +51,39 @@ export function describeStudio(name: string, start: () => Promise<ConfirmationHa
         return last?.what;
       }, 300_000);
     };
+
+    it('shows a select of as many options as there may be, and passes the chosen one on as a press', async () => {
+      const task = 'f'.repeat(32);
+      const options = Array.from({ length: 25 }, (_, at) => ({
+        id: `page:list:${at}:ada:${'x'.repeat(100 - 15 - String(at).length)}`,
+        label: `${at} · a fox 🦊 wakes up `.padEnd(75, 'z'),
+      }));
+      const selects = [
+        { placeholder: 'A shot…', options },
+        { placeholder: 'Edit…', options: [{ id: `edit:${task}`, label: MISCHIEF.slice(0, 75) }] },
+      ];
+      const card = {
+        lines: [['The board.']],
+        progress: null,
+        buttons: [{ id: 'page:models:0', label: 'All', style: 'plain' }],
+        selects,
+      } as const;
+      const { id, selects: seen, buttons } = await shown({ kind: 'private', card }, 'The board.');
+      expect(seen).toMatchObject(selects);
+      expect(buttons.map(({ label }) => label)).toEqual(['All']);
+      harness.bot.reply = { kind: 'private', card: { lines: [['Shot 24.']], progress: null, buttons: [], selects } };
+      const [press = ''] = options.slice(-1).map((one) => one.id);
+      await harness.press(id, press);
+      // As a page, the answer takes the place of the message.
+      await vi.waitFor(async () => {
+        expect(harness.bot.heard.at(-1)).toMatchObject({ kind: 'press', what: press });
+        expect((await harness.messages()).find((one) => one.id === id)?.text).toContain('Shot 24.');
+      }, 300_000);
+      expect((await harness.messages()).map(({ text }) => text).join()).not.toContain('The board.');
+      harness.bot.reply = createForm(FORM_CATALOG);
+      expect(await harness.formOf(id, `edit:${task}`)).toBe('New clip');
+      expect(harness.bot.heard.at(-1)).toMatchObject({ kind: 'press', what: `edit:${task}` });
+    });
 
     it('lists the styles of the team', async () => {
       await say('style house --after "on film"');
@@ -112,6 +147,44 @@ export function describeStudio(name: string, start: () => Promise<ConfirmationHa
       const form = await house.bot.command(caller(), 'storyboard', {});
       const values = { shots: 'a fox\na hen --seconds 4' };
       expect(await submitted(form, values)).toMatchObject({ form: 'storyboard', values });
+    });
+
+    it('opens the menu of a shot among 12 with long words, within the limits of a message', async () => {
+      const words = Array.from({ length: 12 }, (_, at) =>
+        `scene ${at + 1} ${'of a long night '.repeat(100)}`.slice(0, 1600),
+      );
+      const asked = await say(`storyboard ${words.join('\n')}`);
+      const order = asked.kind === 'private' ? (asked.card.buttons[0]?.id ?? '') : '';
+      const reply = await house.bot.press(caller(), order);
+      if (reply.kind !== 'task') throw new TypeError(JSON.stringify(reply));
+      const set = reply.task;
+      for (const id of memberIds({ id: set, of: 12 })) for (const event of DONE) house.happen(id, event);
+      for (let made = 0; made < 26; made += 1) await house.seed(caller(), `create ${words[0]}`, ...DONE);
+      for (let takes = 0; takes < 3; takes += 1) {
+        const again = await house.bot.press(caller(), `retry:${set}:0.2USD`);
+        if (again.kind === 'task') for (const event of DONE) house.happen(again.task, event);
+      }
+      const menu = await shown(await house.bot.press(caller(), `shot:${set}:1`), 'of the board');
+      expect(menu.text).toContain('scene 1 of a long night');
+      expect(menu.selects.map(({ placeholder, options }) => [placeholder, options.length])).toEqual([
+        ['Use another take…', expect.any(Number)],
+        ['Move…', 11],
+        ['Replace by a clip…', 25],
+      ]);
+      expect(menu.buttons.map(({ label }) => label)).toEqual([
+        expect.stringMatching(/^Retry · /u),
+        'Skip',
+        'Edit words',
+      ]);
+    });
+
+    it('opens the form of a shot to insert, and passes its words on', async () => {
+      const asked = await say('storyboard a fox\nit runs');
+      const reply = await house.bot.press(caller(), asked.kind === 'private' ? (asked.card.buttons[0]?.id ?? '') : '');
+      if (reply.kind !== 'task') throw new TypeError(JSON.stringify(reply));
+      const form = await house.bot.press(caller(), `insert:${reply.task}:2`);
+      const sent = await submitted(form, { prompt: 'it yawns' });
+      expect(sent).toMatchObject({ form: `insert:${reply.task}:2`, values: { prompt: 'it yawns' } });
     });
 
     it('opens the form for changes to a clip, and passes time and note on', async () => {

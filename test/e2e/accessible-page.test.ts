@@ -95,10 +95,9 @@ test('boards, lists and settings of the chat page are accessible', TIMEOUT, asyn
   await page.click('button:has-text("Join 3 shots")');
   await page.waitForSelector('article >> text=Cut of 3 shots');
   await check('board');
-  await page.click('button:has-text("Edit board")');
-  await page.waitForSelector('dialog.form[open]');
-  await check('edit board');
-  await page.keyboard.press('Escape');
+  await page.selectOption('select[aria-label="A shot…"]', { index: 1 });
+  await page.waitForSelector('article.private:has-text("Shot 1 of the board")');
+  await check('shot');
   await page.locator('.button:has-text("Request changes")').first().click();
   await page.fill('dialog [name=note]', '0:00 too dark');
   await page.click('dialog button:has-text("Request changes")');

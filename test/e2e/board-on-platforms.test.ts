@@ -3,10 +3,20 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { sendBytes } from '#test/fakes/clip.ts';
 import { type FakeDiscord, fileOf } from '#test/fakes/discord/index.ts';
-import { buttonsOf as discordButtons, plainOf as discordText } from '#test/fakes/discord-house.ts';
+import {
+  buttonsOf as discordButtons,
+  selectsOf as discordSelects,
+  plainOf as discordText,
+  pressOn as pressOnDiscord,
+} from '#test/fakes/discord-house.ts';
 import { makeShot, play } from '#test/fakes/shots.ts';
-import type { FakeSlack, View } from '#test/fakes/slack/index.ts';
-import { buttonsOf as slackButtons, plainOf as slackText } from '#test/fakes/slack-house.ts';
+import type { FakeSlack } from '#test/fakes/slack/index.ts';
+import {
+  pressOn as pressOnSlack,
+  buttonsOf as slackButtons,
+  selectsOf as slackSelects,
+  plainOf as slackText,
+} from '#test/fakes/slack-house.ts';
 import type { FakeVideoService } from '#test/fakes/video-service.ts';
 import { test } from './fixtures.ts';
 
@@ -38,13 +48,8 @@ interface Side {
   readonly order: () => void;
   /** Returns the messages of the channel, those to the requester alone included. */
   readonly messages: () => readonly Shown[];
+  /** Presses a button, or chooses the option of a select that is this press. */
   readonly press: (message: string, button: string) => void;
-  /** Presses **Edit board**, and submits its form. @param take words of the choice to make */
-  readonly edit: (
-    message: string,
-    button: string,
-    values: { readonly order: string; readonly take?: RegExp },
-  ) => Promise<void>;
   readonly until: (isTrue: () => boolean, what: string) => Promise<void>;
   readonly file: (message: string) => Promise<Buffer>;
 }
@@ -67,18 +72,12 @@ function onDiscord(discord: FakeDiscord): Side {
       return [...inChannel, ...inThreads].map((one) => ({
         id: one.id,
         text: discordText(one),
-        buttons: discordButtons(one),
+        buttons: [...discordButtons(one), ...discordSelects(one).flatMap(({ options }) => options)],
         below: one.channelId === general ? null : one.channelId,
         hasFile: one.attachments.length > 0,
       }));
     },
-    press: (message, button) => void discord.people.press(message, button, { user }),
-    async edit(message, button, { order, take }) {
-      const opened = discord.people.press(message, button, { user });
-      const { data } = await discord.answered(opened);
-      const chosen = take === undefined ? {} : { take: [choiceIn(data, ({ label }) => label, take)] };
-      discord.people.submitModal(opened, { order, ...chosen });
-    },
+    press: (message, button) => void pressOnDiscord(discord, message, button, { user }),
     until: (isTrue, what) => discord.until(isTrue, what),
     async file(message) {
       const [attachment] = discord.message(message).attachments;
@@ -98,44 +97,17 @@ function onSlack(slack: FakeSlack): Side {
       slack.messages(general).map((one) => ({
         id: one.ts,
         text: slackText(one),
-        buttons: slackButtons(one),
+        buttons: [...slackButtons(one), ...slackSelects(one).flatMap(({ options }) => options)],
         below: one.threadTs,
         hasFile: one.fileIds.length > 0,
       })),
-    press: (message, button) => void slack.people.press(message, button, { user }),
-    async edit(message, button, { order, take }) {
-      slack.people.press(message, button, { user });
-      await slack.until(() => slack.forms.shown(user) !== null, 'the form');
-      const view = slack.forms.shown(user) as View;
-      const chosen = take === undefined ? {} : { take: choiceIn(view.blocks, ({ text }) => text?.text, take) };
-      slack.forms.submit(view, { order, ...chosen });
-      await slack.until(() => slack.forms.shown(user) === null, 'the form being accepted');
-    },
+    press: (message, button) => void pressOnSlack(slack, message, button, { user }),
     until: (isTrue, what) => slack.until(isTrue, what),
     async file(message) {
       const [id] = slack.message(message).fileIds;
       return slack.files.find((one) => one.id === id)?.content ?? Buffer.alloc(0);
     },
   };
-}
-
-interface Option {
-  readonly value?: string;
-  /** Discord's. */
-  readonly label?: string;
-  /** Slack's. */
-  readonly text?: { readonly text: string };
-}
-
-/** Returns the value of the option of a form with those words. */
-function choiceIn(form: unknown, wordsOf: (option: Option) => string | undefined, words: RegExp): string {
-  const values: string[] = [];
-  JSON.stringify(form, (_, part: Option | null) => {
-    if (typeof part?.value === 'string' && wordsOf(part)?.match(words)) values.push(part.value);
-    return part;
-  });
-  expect(values).toHaveLength(1);
-  return values[0] ?? '';
 }
 
 /** Has the service make the takes of the shots. */
@@ -166,7 +138,7 @@ async function serveTakes({ handlers, tasks }: FakeVideoService, dir: string): P
 }
 
 describe.each(['discord', 'slack'] as const)('on %s', (name) => {
-  test('a storyboard: a shot fails and is retried, a take chosen, a shot skipped, and the rest joined over a kill', {
+  test('a storyboard: a shot fails and is retried, a take chosen, a shot moved, and all joined over a kill', {
     timeout: 600_000,
   }, async ({ dir, upstream, discord, slack, start }) => {
     await serveTakes(upstream, dir);
@@ -205,15 +177,19 @@ describe.each(['discord', 'slack'] as const)('on %s', (name) => {
     side.press(...(await button(/^Retry/u, isOwn)));
     await side.until(() => side.messages().filter(({ hasFile }) => hasFile).length === 4, 'the second take');
     expect(upstream.creates).toBe(5);
-    const [card, edit] = await button('Edit board');
-    await side.edit(card, edit, { order: '3 2', take: /^Shot 3 · take 1/u });
-    await says('All 2 shots are ready. In the cut: shots 3, 2. Shot 1 left out.');
-    expect(board()?.text).toMatch(/Shot 3[\s\S]*Shot 2[\s\S]*Shot 1[^\n]*skipped/u);
+    // Three choices: the menu of shot 3, its other take, and its place.
+    const isMenu = ({ text }: Shown) => text.includes('Shot 3 of the board');
+    side.press(...(await button(/^3 · it sleeps · ready/u)));
+    side.press(...(await button(/^Use take 1/u, isMenu)));
+    side.press(...(await button(/^Before 1 · /u, (one) => isMenu(one) && one.text.includes('uses take 1'))));
+    await says('All 3 shots are ready. In the cut: shots 3, 1, 2.');
+    expect(board()?.text).toMatch(/Shot 3[\s\S]*Shot 1[\s\S]*Shot 2/u);
 
     // Killed once the message of the cut is there, whatever of the cut is made by then.
-    const [first, join] = await button('Join 2 shots');
+    const [first, join] = await button('Join 3 shots');
     side.press(first, join);
-    const isCut = ({ text }: Shown) => /1\. it sleeps[\s\S]*2\. it runs/u.test(text) && text.includes('Cut');
+    const isCut = ({ text }: Shown) =>
+      /1\. it sleeps[\s\S]*2\. a fox wakes up[\s\S]*3\. it runs/u.test(text) && text.includes('Cut');
     const files = () => side.messages().filter(({ hasFile }) => hasFile);
     await side.until(
       () => side.messages().some((one) => isCut(one) || one.text.startsWith('Joining')),
@@ -229,8 +205,8 @@ describe.each(['discord', 'slack'] as const)('on %s', (name) => {
     const path = `${dir}/cut.mp4`;
     await writeFile(path, await side.file(files().at(-1)?.id ?? ''));
     const played = await play(path);
-    expect(played).toMatchObject({ width: 160, height: 90, frames: 28 + 30 });
-    expect(Math.abs(played.seconds - (28 + 30) / RATE)).toBeLessThan(1 / RATE);
+    expect(played).toMatchObject({ width: 160, height: 90, frames: 28 + 25 + 30 });
+    expect(Math.abs(played.seconds - (28 + 25 + 30) / RATE)).toBeLessThan(1 / RATE);
     expect(Math.abs((played.flashes[1] ?? 0) - (28 + FLASH_FRAME) / RATE)).toBeLessThan(1 / RATE);
     expect(upstream.creates).toBe(5);
     expect(upstream.posts).toBe(5);

@@ -88,9 +88,11 @@ test('four shots from a form, one fails and is retried, all are reordered, joine
   await expect.poll(async () => (await board()).text).toContain('All 4 shots are ready.');
   expect(upstream.creates).toBe(SHOTS + 1);
 
-  await page.click('button:has-text("Edit board")');
-  await form.locator('[name=order]').fill('4 1 2 3');
-  await form.locator('button[type=submit]').click();
+  // Moved in two choices: its menu, and where it goes.
+  await page.selectOption('select[aria-label="A shot…"]', { label: '4 · it dreams · ready' });
+  const menu = page.locator('article.private:has-text("Shot 4 of the board")');
+  await menu.locator('select[aria-label="Move…"]').selectOption({ label: 'Before 1 · a fox wakes up' });
+  await menu.locator('text=Shot 4 is before shot 1.').waitFor();
   await expect.poll(async () => (await board()).text).toMatch(/Shot 4[\s\S]*Shot 1[\s\S]*Shot 2[\s\S]*Shot 3/u);
 
   await page.click('button:has-text("Join 4 shots")');

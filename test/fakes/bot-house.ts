@@ -8,7 +8,7 @@ import { comparisonViewOf } from '#src/chat/comparisons/comparison-view.ts';
 import { Comparisons } from '#src/chat/comparisons/comparisons.ts';
 import type { MemberRights, MissingRight, Place, PlatformLimits } from '#src/chat/platform.ts';
 import type { RetractionCount } from '#src/chat/retraction.ts';
-import { boardViewOf, setOfCard, setViewOf } from '#src/chat/sets/set-view.ts';
+import { boardViewOf, replacingViewOf, setOfCard, setViewOf } from '#src/chat/sets/set-view.ts';
 import { type Subscription, subscriptionKey } from '#src/chat/subscriptions.ts';
 import { type BoardCut, viewOf } from '#src/chat/view.ts';
 import type { RemovalOrder } from '#src/clips/remover.ts';
@@ -17,7 +17,7 @@ import type { ApprovalOutcome, ApprovalPress, ApprovalTasks } from '#src/money/a
 import { BudgetRepository } from '#src/money/budgets.ts';
 import { CarriedSpend } from '#src/money/carried-spend.ts';
 import type { NoticeOrder, Notices } from '#src/money/notices.ts';
-import { type BoardRecord, boardOf, outdatedIn } from '#src/orders/board.ts';
+import { type BoardRecord, boardOf, isReplaced, outdatedIn } from '#src/orders/board.ts';
 import { cutIdOf } from '#src/orders/cut.ts';
 import type { ForgetOrder } from '#src/people/forgetting/forgetting.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
@@ -370,11 +370,23 @@ export class BotHouse implements BotPorts {
       if (place.kind === 'storyboard') {
         const board = await this.boards.get(place);
         const inOrder = await Promise.all(
-          board.shots.map(async ({ at, chosen, isSkipped }) => {
-            const view = await this.chat.view(chosen);
-            const original = { task: chosen.id, retryPrice: view.retryPrice };
+          board.shots.map(async ({ at, chosen, takes, isSkipped }) => {
+            const isOther = isReplaced({ takes, chosen });
+            const [own = chosen] = isOther ? takes : [chosen];
+            const { retryPrice } = await this.chat.view(own);
+            const made = await this.chat.view(chosen);
+            const view = isOther ? replacingViewOf(made, own) : made;
+            const original = { task: own.id, retryPrice };
             const isOutdated = outdatedIn(board).some((one) => one.at === at);
-            const shot = { at, isSkipped, isReady: hasClip(chosen), isOutdated, isRetrying: false, original };
+            const shot = {
+              at,
+              isSkipped,
+              isReady: hasClip(chosen),
+              isOutdated,
+              isRetrying: false,
+              original,
+              ...(isOther && { isReplaced: true as const }),
+            };
             return { view, message: null, shot };
           }),
         );
@@ -427,8 +439,12 @@ export class BotHouse implements BotPorts {
   readonly boards: BotPorts['boards'] = {
     get: async (place) => {
       const members = memberIds(place).flatMap((id) => this.records.get(id) ?? []);
-      const takes = [...this.records.values()].filter(({ takeOf }) => takeOf?.id === place.id);
-      return boardOf(place, this.#boards.get(place.id), { members, takes });
+      const record = this.#boards.get(place.id);
+      const chosen = Object.values(record?.chosen ?? {}).map(({ take }) => take);
+      const takes = [...this.records.values()].filter(
+        ({ id, takeOf, set }) => takeOf?.id === place.id || (chosen.includes(id) && set?.id !== place.id),
+      );
+      return boardOf(place, record, { members, takes });
     },
     change: async ({ place, revision, shots }, { order, skipped, choice }) => {
       const before = this.#boards.get(place.id);

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { Discord } from '#adapters/discord/index.ts';
 import type { Adapter } from '#commands/adapter.ts';
+import type { CardSelect } from '#commands/ui/card.ts';
 import { MessageLocks } from '#src/chat/message-lock.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
@@ -159,20 +160,47 @@ export function plainOf({ content, components }: Pick<Message, 'content' | 'comp
 }
 
 interface Nested {
+  readonly type?: number | undefined;
   readonly content?: string | undefined;
   readonly custom_id?: string | undefined;
   readonly components?: readonly Nested[] | undefined;
   readonly label?: string | undefined;
+  readonly placeholder?: string | undefined;
+  readonly options?: readonly { readonly value: string; readonly label: string }[] | undefined;
 }
 
 function textsOf({ content, components = [] }: Nested): readonly string[] {
   return [...(content === undefined ? [] : [content]), ...components.flatMap(textsOf)];
 }
 
+/** Returns the selects of a message, each with its id. */
+export function selectsOf({ components }: Pick<Message, 'components'>): readonly (CardSelect & { id: string })[] {
+  const walk = (one: Nested): readonly (CardSelect & { id: string })[] => {
+    const { type, custom_id: id = '', placeholder = '', options = [], components: inside = [] } = one;
+    const own = { id, placeholder, options: options.map(({ value, label }) => ({ id: value, label })) };
+    return [...(type === 3 ? [own] : []), ...inside.flatMap(walk)];
+  };
+  return (components as readonly Nested[]).flatMap(walk);
+}
+
+/** Presses a button of a message, or chooses the option of a select that is this press. */
+export function pressOn(
+  discord: Pick<FakeDiscord, 'people' | 'message'>,
+  message: string,
+  press: string,
+  as: Parameters<FakeDiscord['people']['press']>[2] = {},
+): Interaction {
+  const isIn = ({ options }: CardSelect) => options.some(({ id }) => id === press);
+  const select = selectsOf(discord.message(message)).find(isIn);
+  return select === undefined
+    ? discord.people.press(message, press, as)
+    : discord.people.select(message, select.id, [press], as);
+}
+
 /** Returns the buttons of a message. */
 export function buttonsOf({ components }: Pick<Message, 'components'>): readonly { id: string; label: string }[] {
   const walk = (one: Nested): readonly { id: string; label: string }[] => [
-    ...(one.custom_id === undefined ? [] : [{ id: one.custom_id, label: one.label ?? '' }]),
+    ...(one.type === 2 && one.custom_id !== undefined ? [{ id: one.custom_id, label: one.label ?? '' }] : []),
     ...(one.components ?? []).flatMap(walk),
   ];
   return (components as readonly Nested[]).flatMap(walk);

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { vi } from 'vitest';
 import { Slack } from '#adapters/slack/index.ts';
 import { slackManifest } from '#adapters/slack/installation/manifest.ts';
+import type { CardSelect } from '#commands/ui/card.ts';
 import type { Platform } from '#src/chat/platform.ts';
 import { type Clock, systemClock } from '#src/clock.ts';
 import { Membership } from '#src/engine/cluster/membership.ts';
@@ -21,7 +22,7 @@ import { MemoryStore } from './memory-store.ts';
 import { freePort } from './ports.ts';
 import { type Heard, ScriptedBot } from './scripted-bot.ts';
 import type { Block } from './slack/blocks.ts';
-import { type FakeSlack, type FakeSlackOptions, type Message, startSlack } from './slack/index.ts';
+import { type Envelope, type FakeSlack, type FakeSlackOptions, type Message, startSlack } from './slack/index.ts';
 import { richTextOf } from './slack/rich-text.ts';
 
 /** Options of {@link SlackHouse}. */
@@ -220,6 +221,35 @@ export function whispersTo(slack: FakeSlack, user: string, channel = slack.chann
   return slack
     .messages(channel)
     .filter((message) => message.visibleTo === user && !plainOf(message).startsWith('Still working on this.'));
+}
+
+/** Returns the selects of a message, each with its id. */
+export function selectsOf({ blocks }: Pick<Message, 'blocks'>): readonly (CardSelect & { id: string })[] {
+  return blocks.flatMap(({ elements = [] }) =>
+    elements.flatMap((element) => {
+      if (element.type !== 'static_select') return [];
+      const { action_id: id = '', placeholder, options } = element as typeof element & SlackSelect;
+      const shown = options.map(({ value, text }) => ({ id: value, label: text.text }));
+      return [{ id, placeholder: placeholder.text, options: shown }];
+    }),
+  );
+}
+
+interface SlackSelect {
+  readonly placeholder: { readonly text: string };
+  readonly options: readonly { readonly value: string; readonly text: { readonly text: string } }[];
+}
+
+/** Presses a button of a message, or chooses the option of a select that is this press. */
+export function pressOn(
+  slack: Pick<FakeSlack, 'people' | 'message'>,
+  ts: string,
+  press: string,
+  as: Parameters<FakeSlack['people']['press']>[2] = {},
+): Envelope {
+  const isIn = ({ options }: CardSelect) => options.some(({ id }) => id === press);
+  const select = selectsOf(slack.message(ts)).find(isIn);
+  return select === undefined ? slack.people.press(ts, press, as) : slack.people.choose(ts, select.id, press, as);
 }
 
 /** Returns the buttons of a message. */

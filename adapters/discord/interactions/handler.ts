@@ -9,6 +9,7 @@ import {
   type APIUserApplicationCommandInteraction,
   ApplicationCommandType,
   ApplicationIntegrationType,
+  ComponentType,
   InteractionContextType,
   InteractionType,
   MessageFlags,
@@ -272,7 +273,7 @@ export class InteractionHandler {
   }
 
   async #press(interaction: APIMessageComponentInteraction): Promise<void> {
-    const { custom_id: button } = interaction.data;
+    const button = pressedIn(interaction);
     if (button === RENEWAL_BUTTON) return this.#renewToken(interaction);
     const { response } = actionOf(button);
     // Only a response of its own can show a clip where the bot is no member.
@@ -454,7 +455,12 @@ function isPanelSubmission({ data, message }: APIModalSubmitInteraction): boolea
 /** Returns true if a private response replaces the message whose button was pressed. */
 function isPaged(interaction: APIInteraction): boolean {
   if (interaction.type === InteractionType.ModalSubmit) return isPanelSubmission(interaction);
-  return interaction.type === InteractionType.MessageComponent && isAnsweredInPlace(interaction.data.custom_id);
+  return interaction.type === InteractionType.MessageComponent && isAnsweredInPlace(pressedIn(interaction));
+}
+
+/** Returns the id of the pressed button, or of the chosen option of a select. */
+function pressedIn({ data }: APIMessageComponentInteraction): string {
+  return data.component_type === ComponentType.StringSelect ? (data.values[0] ?? '') : data.custom_id;
 }
 
 /** Joins URLs by line, as in a form's fields. */

@@ -4,19 +4,21 @@ import {
   type APIMediaGalleryItem,
   type APIMessageTopLevelComponent,
   type APISectionAccessoryComponent,
+  type APIStringSelectComponent,
   type APIThumbnailComponent,
   ButtonStyle,
   ComponentType,
   type RESTAPIAttachment,
 } from 'discord.js';
 import { approvalCard } from '#commands/sentences/cards/approval.ts';
-import { beginning } from '#commands/sentences/format.ts';
+import { beginning, shorten } from '#commands/sentences/format.ts';
 import {
   type Accessory,
   type Block,
   blocksOf,
   type Card,
   type CardButton,
+  type CardSelect,
   facts,
   type ItemBlock,
   isolated,
@@ -29,6 +31,7 @@ import {
   small,
   tableBlocks,
   withoutDirection,
+  withText,
 } from '#commands/ui/card.ts';
 import { type ApprovalNotice, type MessageRef, PHASES } from '#src/chat/index.ts';
 import type { Person, Phase } from '#src/tasks/index.ts';
@@ -80,11 +83,8 @@ export function renderCard(card: Card, around: RenderContext): Body {
   return bodyOf(more.length === 0 ? first : [...first.slice(0, -1), ...marked(first.at(-1))], card, around);
 }
 
-function withRepeated(
-  { progress, buttons, ...contents }: Card,
-  { label, ...message }: NonNullable<RenderContext['repeats']>,
-): Card {
-  return layOut([...blocksOf(contents), small({ message, label })], { progress, buttons });
+function withRepeated(card: Card, { label, ...message }: NonNullable<RenderContext['repeats']>): Card {
+  return withText(card, small({ message, label }));
 }
 
 /** Renders a card in full, in as many messages as its text needs; the clips and the buttons are in the first. */
@@ -96,7 +96,7 @@ export function renderParts(card: Card, around: RenderContext): readonly Body[] 
 
 function bodyOf(
   words: readonly APIComponentInContainer[],
-  { buttons }: Pick<Card, 'buttons'>,
+  { buttons, selects = [] }: Pick<Card, 'buttons' | 'selects'>,
   { phase, clips = [], isPrivate = false }: RenderContext,
 ): Body {
   const accent = phase === undefined ? undefined : ACCENTS[PHASES[phase].tone];
@@ -106,6 +106,8 @@ function bodyOf(
     description: withoutDirection(description),
   }));
   if (items.length > 0) components.push({ type: ComponentType.MediaGallery, items });
+  for (const [index, select] of selects.entries())
+    components.push({ type: ComponentType.ActionRow, components: [renderSelect(select, index)] });
   for (let at = 0; at < buttons.length; at += BUTTONS_IN_A_ROW) {
     const some = buttons.slice(at, at + BUTTONS_IN_A_ROW).map(renderButton);
     components.push({ type: ComponentType.ActionRow, components: some });
@@ -226,7 +228,7 @@ type Piece =
 
 /** Lays out a card's text as components, in as many messages as it needs. */
 function layOutWords(card: Card, guild: string | null): readonly (readonly APIComponentInContainer[])[] {
-  const pages: Page[] = [new Page(card.buttons.length)];
+  const pages: Page[] = [new Page(card.buttons.length, card.selects?.length)];
   let rest = [...piecesOf(card, guild)];
   while (rest.length > 0) {
     const [piece, ...others] = rest;
@@ -248,10 +250,10 @@ class Page {
   #characters = TEXT_LENGTH - 1;
   #slots: number;
 
-  /** @param buttons number of those below its text */
-  constructor(buttons = 0) {
+  /** @param buttons number of those below its text @param selects likewise */
+  constructor(buttons = 0, selects = 0) {
     const rows = Math.ceil(buttons / BUTTONS_IN_A_ROW);
-    this.#slots = MAX_COMPONENTS - Math.max(OTHER_COMPONENTS, 2 + rows + buttons);
+    this.#slots = MAX_COMPONENTS - Math.max(OTHER_COMPONENTS, 2 + rows + buttons + 2 * selects);
   }
 
   /** Adds a piece. @returns the remainder for the next page; `null` if all of it fits. */
@@ -376,6 +378,19 @@ function unstyled(part: Part): Part {
 function renderButton({ id, label, style }: CardButton) {
   const text = beginning(withoutDirection(label), LABEL_LENGTH);
   return { type: ComponentType.Button as const, style: STYLES[style], label: text, custom_id: id };
+}
+
+/** @see https://discord.com/developers/docs/components/reference#string-select-select-option-structure */
+const OPTION_LENGTH = 100;
+
+/** Renders a select in a row of its own. Each id is unique in a message; those of the presses are the values. */
+function renderSelect({ placeholder, options }: CardSelect, index: number): APIStringSelectComponent {
+  return {
+    type: ComponentType.StringSelect,
+    custom_id: `choose:${index}`,
+    placeholder,
+    options: options.map(({ id, label }) => ({ value: id, label: shorten(withoutDirection(label), OPTION_LENGTH) })),
+  };
 }
 
 function linkButton(jump: Jump, guild: string | null): APIButtonComponent {

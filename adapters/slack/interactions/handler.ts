@@ -376,7 +376,7 @@ function valuesOf({ fields }: Form): ModalValues {
 function titleOf(id: string): Pick<Form, 'title' | 'submit'> {
   if (id === ANIMATE_FORM) return { ...FORM_WORDS.create, title: ANIMATE_TITLE };
   const { form } = parseForm(id) ?? { form: 'create' };
-  return form === 'edit' || form === 'fix' ? FORM_WORDS[form] : FORM_WORDS.create;
+  return form === 'edit' || form === 'fix' || form === 'insert' ? FORM_WORDS[form] : FORM_WORDS.create;
 }
 
 function metadataOf({ caller }: Interaction, form: string, kept: readonly string[] = []): ViewMetadata {

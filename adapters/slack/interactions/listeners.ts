@@ -44,7 +44,7 @@ export const PLATFORM = 'slack';
 /** Callback id of the message shortcut that makes a storyboard. */
 const STORYBOARD_SHORTCUT = 'storyboard_this';
 
-/** Matches ids of the bot's buttons, such as `retry:…`, `page:…`. */
+/** Matches ids of the bot's buttons, such as `retry:…`, `page:…`, and of its selects. */
 const BUTTON_ID = /^[a-z]+:/;
 
 /** Matches commands on the clips of others: what they may do depends on the right to manage the channel. */
@@ -164,8 +164,8 @@ function isGroupName(name: string | undefined): boolean {
 function listenToButtons(app: App, { handler, home, clients, broadcasts, interactionOf }: Listening): void {
   app.action({ type: 'block_actions', action_id: BUTTON_ID }, async ({ body, action, context, respond }) => {
     const { user, message, trigger_id: trigger } = body;
-    if (action.type !== 'button') return;
-    const button = action.action_id;
+    const button = pressedBy(action);
+    if (button === null) return;
     const to = teamOf(context, body.team?.id ?? user.team_id ?? '');
     // The Home tab has no channel: the modal of a new clip has a field for one, other replies are direct messages.
     const isOnHome = body.channel === undefined;
@@ -209,6 +209,12 @@ function listenToButtons(app: App, { handler, home, clients, broadcasts, interac
   });
 }
 
+/** Returns the id of a pressed button, or of the chosen option of a select; `null` for any other element. */
+function pressedBy(action: BlockAction['actions'][number]): string | null {
+  if (action.type === 'button') return action.action_id;
+  return action.type === 'static_select' ? action.selected_option.value : null;
+}
+
 function listenToForms(app: App, { handler, interactionOf }: Listening): void {
   app.view(FORM_CALLBACK, async ({ body, view, ack, context }) => {
     const metadata = readMetadata(view.private_metadata);
@@ -238,7 +244,7 @@ function listenToForms(app: App, { handler, interactionOf }: Listening): void {
 /** Returns true for a form whose permission depends on the caller's right to manage the channel. */
 function isManagedForm(id: string): boolean {
   const form = parseForm(id)?.form;
-  return form === 'lookup' || form === 'board';
+  return form === 'lookup' || form === 'insert';
 }
 
 function listenToEvents(app: App, options: Listening): void {

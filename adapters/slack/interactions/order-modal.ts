@@ -15,6 +15,7 @@ import {
   takesChoices,
 } from '#commands/sentences/settings.ts';
 import { priceId } from '#commands/ui/buttons.ts';
+import { parseForm } from '#commands/ui/form-ids.ts';
 import { formatPrice, type Price, priceOf, timesPrice } from '#src/tasks/index.ts';
 import {
   type Catalog,
@@ -66,7 +67,7 @@ export function renderOrderForm({ form, metadata, catalog, values, notes = {}, m
     modelBlock(catalog, model),
     { type: 'context', block_id: 'facts', elements: [plain(modelFacts(model), MOST_TYPED)] },
     ...SETTINGS.flatMap((setting) => settingBlock(setting, model, values[setting.name])),
-    ...takesBlock(catalog, takes),
+    ...(parseForm(metadata.form)?.form === 'insert' ? [] : takesBlock(catalog, takes)),
     ...styleBlock(catalog, values['style']),
     ...mediaBlocks(model, media, values),
     ...keptBlock(metadata),

@@ -5,6 +5,7 @@ import {
   blocksOf,
   type Card,
   type CardButton,
+  type CardSelect,
   facts,
   type ItemBlock,
   isolated,
@@ -54,6 +55,8 @@ const MOST_BLOCKS = 50;
 const BUTTONS_IN_A_ROW = 5;
 /** @see https://docs.slack.dev/reference/block-kit/block-elements/button-element */
 const BUTTON_LENGTH = 75;
+/** @see https://docs.slack.dev/reference/block-kit/composition-objects/option-object (the value has 150) */
+const OPTION_LENGTH = 75;
 /** Prefix of a link button's id; its press is acknowledged and ignored. */
 const LINK_BUTTON = 'open';
 
@@ -63,7 +66,13 @@ export function renderCard(card: Card, context: RenderContext): Body {
   const shown = hasPictures ? card : withPictures<never>(card, () => null);
   const blocks = [...layout(shown, workspaceUrl, hasTables), ...progressAndClips(card, context)];
   const charts = chart === null ? [] : [chartBlock(chart) as unknown as types.KnownBlock];
-  const rows = [...charts, ...linkToOriginal(context), ...chunked(card.buttons, BUTTONS_IN_A_ROW).map(renderRow)];
+  const { buttons, selects = [] } = card;
+  const rows = [
+    ...charts,
+    ...linkToOriginal(context),
+    ...(selects.length === 0 ? [] : [{ type: 'actions' as const, elements: selects.map(renderSelect) }]),
+    ...chunked(buttons, BUTTONS_IN_A_ROW).map(renderRow),
+  ];
   return { text: fallbackText(card), blocks: [...blocks.slice(0, MOST_BLOCKS - rows.length), ...rows] };
 }
 
@@ -195,6 +204,16 @@ function fallbackText(card: Card): string {
 
 function renderRow(buttons: readonly CardButton[]): types.ActionsBlock {
   return { type: 'actions', elements: buttons.map(renderButton) };
+}
+
+/** Renders a select; each action id is unique in its block, and the ids of the presses are the values. */
+function renderSelect({ placeholder, options }: CardSelect, index: number): types.StaticSelect {
+  return {
+    type: 'static_select',
+    action_id: `choose:${index}`,
+    placeholder: plain(placeholder, OPTION_LENGTH),
+    options: options.map(({ id, label }) => ({ value: id, text: plain(withoutDirection(label), OPTION_LENGTH) })),
+  };
 }
 
 function renderButton({ id, label, style, spoken }: CardButton): types.Button {

@@ -7,10 +7,11 @@ import {
   type TaskView,
 } from '#src/chat/index.ts';
 import { formatPrice, isSought, type Phase, type SetKind, typedPrompt } from '#src/tasks/index.ts';
-import { button } from '../../ui/buttons.ts';
+import { button, buttonId } from '../../ui/buttons.ts';
 import {
   type Card,
   type CardButton,
+  type CardSelect,
   facts,
   type Line,
   lineOf,
@@ -22,7 +23,7 @@ import { CHAIN_PACE, startOf, unsentWords, waitsWords } from '../chain.ts';
 import { capitalised, count, all as listed, quoted, shorten } from '../format.ts';
 import { handoverLines } from '../handover.ts';
 import { memberName, memberWords, setSize } from '../ordered.ts';
-import { promptPart } from '../removal.ts';
+import { NO_PROMPT, promptPart } from '../removal.ts';
 import { ENDS } from '../state-words.ts';
 import { declinedOutcome } from './approval.ts';
 import { reviewLines } from './review.ts';
@@ -47,10 +48,43 @@ export function memberLines({ members, set }: SetView, linesOf: (view: TaskView)
   });
 }
 
+/** Describes a shot as its line on the board does, without its words: `6 s`, `$0.30`, its state and its message. */
+export function shotLine(
+  { view, message, shot }: SetMember,
+  lines: readonly Line[],
+): readonly Optional<Line | string>[] {
+  const { task } = view;
+  return [
+    shot?.isSkipped === true && 'skipped',
+    `${task.request.seconds} s`,
+    shot?.isReplaced === true ? 'another clip' : formatPrice(task.price),
+    shotState(view, lines),
+    shot?.isRetrying === true && 'another take is in progress',
+    message && [{ message, label: 'See it' }],
+  ];
+}
+
+/** Returns the select of the shots on a board, which opens the menu of each; none for other sets. */
+export function shotSelects({ set, members }: SetView): readonly CardSelect[] {
+  const options = members.flatMap(({ view: { task, phase }, shot }) => {
+    if (shot === undefined) return [];
+    const { at, isSkipped, isReady } = shot;
+    const words = shorten(typedPrompt(task.request) || NO_PROMPT, SHOT_PROMPT_LENGTH);
+    const state = isSkipped
+      ? 'skipped'
+      : isReady
+        ? 'ready'
+        : (ENDS[phase] ?? (isPending(phase) ? 'in progress' : phase));
+    return [{ id: buttonId({ action: 'shot', set: set.id, shot: at }), label: `${at} · ${words} · ${state}` }];
+  });
+  return options.length === 0 ? [] : [{ placeholder: 'A shot…', options }];
+}
+
 /** Names a set by its first prompt: `Storyboard: a fox wakes up · 9 shots`. */
-export function setTitle({ first, set }: SetView): Line {
+export function setTitle({ first, set, members }: SetView): Line {
   const name: Line = set.kind === 'storyboard' ? ['Storyboard: '] : [];
-  return facts([...name, promptPart(typedPrompt(first.task.request), SHOT_PROMPT_LENGTH)], setSize(set));
+  const size = set.kind === 'storyboard' ? setSize({ ...set, of: members.length }) : setSize(set);
+  return facts([...name, promptPart(typedPrompt(first.task.request), SHOT_PROMPT_LENGTH)], size);
 }
 
 /** Links the latest cut of a storyboard, and says whether it still is what the board shows. */
@@ -68,7 +102,8 @@ const SHOT_PROMPT_LENGTH = 50;
 function shotWords({ view: { task }, shot }: SetMember): readonly Optional<Line | string>[] {
   if (shot === undefined) return [];
   const prompt = [promptPart(typedPrompt(task.request), SHOT_PROMPT_LENGTH)];
-  return [shot.isSkipped && 'skipped', prompt, `${task.request.seconds} s`, formatPrice(task.price)];
+  const cost = shot.isReplaced === true ? 'another clip' : formatPrice(task.price);
+  return [shot.isSkipped && 'skipped', prompt, `${task.request.seconds} s`, cost];
 }
 
 /** Sums a storyboard up: `8 of 9 shots are ready; shot 4 failed.`; empty for other sets. */

@@ -46,7 +46,7 @@ import { unsentWords, waitsWords } from '../chain.ts';
 import { CANNOT_CANCEL, failureLine, lostLines, retryLines, unconfirmedLine } from '../errors.ts';
 import { capitalised, count, formatDuration, formatElapsed, formatSpan, shorten } from '../format.ts';
 import { aiLabel, handoverLines } from '../handover.ts';
-import { memberName, memberWords, setSize } from '../ordered.ts';
+import { memberName, placeName, setSize } from '../ordered.ts';
 import { keptLines, promptPart, removalLines } from '../removal.ts';
 import { referenceWords, requestWords } from '../settings.ts';
 import { approvalCard, declinedLines, requestedLines } from './approval.ts';
@@ -62,6 +62,7 @@ import {
   memberLines,
   outdatedOf,
   shotNumbers,
+  shotSelects,
 } from './set-card.ts';
 import { teamNoticeCard } from './team-notice.ts';
 
@@ -100,10 +101,10 @@ function ownCard(view: CardView): Card {
 
 /** Renders a direct message in place of one that its channel did not take. */
 function awayCard(view: CardView, channel: string): Card {
-  const { progress, buttons, ...contents } = ownCard(view);
-  const [first, ...rest] = blocksOf(contents);
+  const { lines: _, blocks: __, ...below } = ownCard(view);
+  const [first, ...rest] = blocksOf(ownCard(view));
   const why = ['I can’t post in ', { channel }, ' any more, so this goes to you alone.'];
-  return layOut([first, why, ...rest], { progress, buttons });
+  return layOut([first, why, ...rest], below);
 }
 
 /** Renders a task's message: its request in the first line, whose position never changes, then its progress. */
@@ -145,6 +146,7 @@ function setCard(view: SetView): Card {
   return layOut([setHeadline(view), ...setLines(view), approvedLine(view.first.task.approval)], {
     progress: isPending(view.phase) ? view.progress : null,
     buttons: [...furtherButtons(view), ...buttons],
+    ...(isDecidedTogether(view) ? {} : { selects: shotSelects(view) }),
   });
 }
 
@@ -232,7 +234,7 @@ function setHeadline(view: SetView): Block {
   const isBoard = set.kind === 'storyboard';
   const seconds = members.reduce((sum, { view: { task } }) => sum + task.request.seconds, 0);
   const ordered = isBoard
-    ? [setSize(set), `${seconds} s`]
+    ? [setSize({ ...set, of: members.length }), `${seconds} s`]
     : [...requestWords(comparison?.settings ?? request), ...referenceWords(request.media), setSize(set)];
   const title = set.kind === 'takes' && [{ untrusted: first.modelTitle }];
   const small = facts(aiLabel(view), title, ...ordered, formatPrice(price), [{ person: origin.user }]);
@@ -241,11 +243,11 @@ function setHeadline(view: SetView): Block {
 
 /** Names the place of a task in its set: `2 of 4 takes`, `shot 4 of 9`. */
 function placeInSet({ kind, at, of }: Pick<SetPlace, 'kind' | 'at' | 'of'>): string {
-  if (kind === 'comparison') return `${memberName(kind, at)} of ${of}`;
-  return kind === 'storyboard' ? `${memberWords(kind).one} ${at} of ${of}` : `${at} of ${setSize({ kind, of })}`;
+  return kind === 'takes' ? `${at} of ${setSize({ kind, of })}` : placeName({ kind, at, of });
 }
 
-function phaseLines(view: TaskView): readonly Line[] {
+/** Returns the lines about the state of a task. */
+export function phaseLines(view: TaskView): readonly Line[] {
   switch (view.phase) {
     case 'requested':
       return requestedLines(requestOf(view.task));
@@ -485,7 +487,7 @@ function setButtonWords(action: ButtonAction, { set, phase, boardCut, members }:
   const { label, style } = BUTTONS[action];
   if (action === 'show') return { label: SHOW_SET[set.kind], style: 'plain' };
   if (action === 'join' && boardCut?.isCurrent === true) return { label: 'Show the cut', style: 'plain' };
-  if (action === 'join') return { label: joinLabel(members), style };
+  if (action === 'join') return { label: joinLabel(members, boardCut !== undefined), style };
   if (action === 'cancel') return { label: 'Cancel all', style };
   if (action !== 'retry' || phase === 'declined') return { label, style };
   if (set.kind === 'storyboard') return { label: `Make ${shotNumbers(outdatedOf(members))} again`, style };
@@ -493,11 +495,12 @@ function setButtonWords(action: ButtonAction, { set, phase, boardCut, members }:
 }
 
 /** Names the shots that are joined, and those that the cut would lack: `Join 8 shots without shot 4`. */
-function joinLabel(members: readonly SetMember[]): string {
+function joinLabel(members: readonly SetMember[], isAgain: boolean): string {
   const inCut = members.filter(({ shot }) => shot?.isSkipped === false);
   const ready = inCut.filter(({ shot }) => shot?.isReady === true).length;
   const missing = inCut.flatMap(({ shot }) => (shot === undefined || shot.isReady ? [] : [shot.at]));
-  return `Join ${count(ready, 'shot')}${missing.length === 0 ? '' : ` without ${shotNumbers(missing)}`}`;
+  const what = isAgain ? 'again' : count(ready, 'shot');
+  return `Join ${what}${missing.length === 0 ? '' : ` without ${shotNumbers(missing)}`}`;
 }
 
 const SHOW_SET: Readonly<Record<SetKind, string>> = {
@@ -525,5 +528,4 @@ const BUTTONS: Readonly<Record<ButtonAction, Omit<CardButton, 'id'>>> = {
   changes: { label: 'Request changes', style: 'plain' },
   delete: { label: 'Delete', style: 'danger' },
   join: { label: 'Join', style: 'primary' },
-  board: { label: 'Edit board', style: 'plain' },
 };

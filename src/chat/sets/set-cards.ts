@@ -6,6 +6,7 @@ import {
   CutRepository,
   clipsOf,
   cutIdOf,
+  isReplaced,
   outdatedIn,
   readSet,
   type TaskSet,
@@ -29,7 +30,7 @@ import type { ChatParts } from '../parts.ts';
 import type { MessageRef, Upload } from '../platform.ts';
 import { deliveryOf } from '../records.ts';
 import { type BoardCut, type Handover, type SetMember, type SetView, standingIn, type TaskView } from '../view.ts';
-import { boardViewOf, isOnCard, setCardId, setViewOf } from './set-view.ts';
+import { boardViewOf, isOnCard, replacingViewOf, setCardId, setViewOf } from './set-view.ts';
 
 type Options = Pick<
   ChatParts,
@@ -126,8 +127,9 @@ export class SetCards {
     const outdated = outdatedIn(board).map(({ at }) => at);
     return Promise.all(
       board.shots.map(async ({ at, chosen, takes, isSkipped }) => {
-        const member = await memberOf(chosen);
-        const original = takes.find((task) => !isContentRemoved(task)) ?? chosen;
+        const isOther = isReplaced({ takes, chosen });
+        const original = takes.find((task) => !isContentRemoved(task)) ?? takes[0] ?? chosen;
+        const member = isOther ? await this.#replacing(chosen, original) : await memberOf(chosen);
         const { retryPrice } = original === chosen ? member.view : await this.#options.views.current(original);
         const isRetrying = takes.some((task) => task !== chosen && !isEnded(task));
         const shot = {
@@ -137,15 +139,35 @@ export class SetCards {
           isOutdated: outdated.includes(at),
           isRetrying,
           original: { task: original.id, retryPrice },
+          ...(isOther ? { isReplaced: true as const } : {}),
         };
         return { ...member, shot };
       }),
     );
   }
 
+  /** Returns a clip in the place of a shot's takes. */
+  async #replacing(clip: Task, shot: Task): Promise<SetMember> {
+    const { cards, views } = this.#options;
+    const [view, own, onCard] = await Promise.all([
+      views.current(clip),
+      cards.get(clip.id),
+      clip.set === undefined ? undefined : cards.get(setCardId(clip.set.id)),
+    ]);
+    const card = own ?? onCard;
+    const message = card === undefined || card.isGone === true ? null : card.message;
+    return { view: replacingViewOf(view, shot), message };
+  }
+
+  /** Returns the sets on whose boards a clip is that is none of their own. */
+  boardsWith(clip: TaskId): Promise<readonly TaskId[]> {
+    return this.#boards.withClip(clip);
+  }
+
   /** Returns the cut in the channel of a board that is of what is on it, else the latest one of its takes. */
   async #cutOf(board: Board, { channel }: Origin): Promise<BoardCut | undefined> {
-    const all = await this.#cuts.among(board.shots.flatMap(({ takes }) => takes).filter(hasClip));
+    const clips = board.shots.flatMap(({ takes, chosen }) => [...takes, chosen]);
+    const all = await this.#cuts.among(clips.filter(hasClip));
     const cuts = all.filter(({ origin }) => origin.channel === channel);
     const current = cutIdOf(clipsOf(board).map(({ id }) => id));
     const cut = cuts.find(({ id }) => id === current) ?? cuts[0];

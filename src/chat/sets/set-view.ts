@@ -1,5 +1,14 @@
 import { declinedOf } from '../../orders/index.ts';
-import { isSought, type Phase, phaseAtEnd, type SetPlace, type Task, type TaskId, total } from '../../tasks/index.ts';
+import {
+  isSought,
+  type Phase,
+  phaseAtEnd,
+  type SetPlace,
+  type Task,
+  type TaskId,
+  total,
+  typedPrompt,
+} from '../../tasks/index.ts';
 import { type BoardCut, type ButtonAction, isPending, type SetMember, type SetView, type TaskView } from '../view.ts';
 
 /** Returns the id of a set's card, in the place of a task's: no task has it. */
@@ -63,6 +72,16 @@ export function setViewOf({ id, kind, of }: SetPlace, first: TaskView, members: 
   };
 }
 
+/**
+ * Gives the view of a clip in the place of a shot the words of the shot, since those of the clip may be removed later, and no
+ * price, since it was paid before; pure.
+ */
+export function replacingViewOf(view: TaskView, shot: Pick<Task, 'request' | 'price'>): TaskView {
+  const { typed: _, ...made } = view.task.request;
+  const request = { ...made, prompt: typedPrompt(shot.request) };
+  return { ...view, task: { ...view.task, request, price: { ...shot.price, amount: '0' } } };
+}
+
 /** Turns the view of a storyboard's card into that of its board: what is skipped does not count; pure. */
 export function boardViewOf(view: SetView, boardCut?: BoardCut): SetView {
   const { phase, members } = view;
@@ -79,7 +98,7 @@ export function boardViewOf(view: SetView, boardCut?: BoardCut): SetView {
   const [retryPrice = null] = known.length === prices.length ? total(known) : [];
   const again: readonly ButtonAction[] = retryPrice === null ? [] : ['retry'];
   const cut = boardCut === undefined ? {} : { boardCut };
-  return { ...view, ...cut, price, retryPrice, buttons: [...join, ...again, ...others, 'board', 'details'] };
+  return { ...view, ...cut, price, retryPrice, buttons: [...join, ...again, ...others, 'details'] };
 }
 
 function buttonsOf(views: readonly TaskView[]): readonly ButtonAction[] {

@@ -121,10 +121,11 @@ function Card({ clip, hasPosters, isStop, isPlaying, selection, onCurrent, onPla
   `;
 }
 
-/** Returns the place of a clip among those that were ordered together: `take 2 of 4`, `clip B of 3`. */
+/** Returns the place of a clip among those that were ordered together: `take 2 of 4`, `clip B of 3`; of an inserted shot, its number. */
 export function placeIn({ kind, at, of }) {
   if (kind === 'comparison') return `clip ${String.fromCharCode(64 + at)} of ${of}`;
-  return `${kind === 'storyboard' ? 'shot' : 'take'} ${at} of ${of}`;
+  const name = `${kind === 'storyboard' ? 'shot' : 'take'} ${at}`;
+  return at > of ? name : `${name} of ${of}`;
 }
 
 /** Picture of a clip, loaded once it is near the visible part: of the server's making, else the video's own. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type BoardEdit, Boards, clipsOf, missingOf } from '#src/orders/board.ts';
+import { type BoardEdit, Boards, clipsOf, isReplaced, missingOf } from '#src/orders/board.ts';
 import { memberIdOf, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Task, TaskEvent, TaskId } from '#src/tasks/task.ts';
 import { TaskHouse } from '#test/fakes/task-house.ts';
@@ -134,4 +134,29 @@ it('lacks a clip that was removed', async () => {
   const board = await boards.get(PLACE);
   expect(idsOf(clipsOf(board))).toEqual([SET]);
   expect(board.shots[0]?.takes).toHaveLength(1);
+});
+
+it('has another clip in the place of a shot, until a take is finished, and one of several takes is chosen', async () => {
+  const { house, boards, finish, retry } = await withBoard();
+  for (const [index, id] of [SET, memberIdOf(SET, 2), memberIdOf(SET, 3)].entries()) await finish(id, NOON_MS + index);
+  // A take of a shot of the same number on another board.
+  const elsewhere = { id: taskIdOf('fake:i9'), kind: 'storyboard', at: 2, of: 3 } as const;
+  const { task: clip } = await house.submit(orderOf({ key: 'clip', takeOf: elsewhere }));
+  const choice = { at: 1, take: clip.id, atMs: NOON_MS + 10_000 };
+  // Without its clip, it is nothing to choose.
+  expect(await boards.change(await boards.get(PLACE), { choice })).toBe(true);
+  expect((await boards.get(PLACE)).shots[0]?.chosen.id).toBe(SET);
+  await finish(clip.id, NOON_MS + 9_000);
+  const replaced = await boards.get(PLACE);
+  expect(idsOf(clipsOf(replaced))).toEqual([clip.id, memberIdOf(SET, 2), memberIdOf(SET, 3)]);
+  expect(replaced.shots.map((shot) => [isReplaced(shot), shot.takes.length])).toEqual([
+    [true, 1],
+    [false, 1],
+    [false, 1],
+  ]);
+  expect(await boards.withClip(clip.id)).toEqual([SET]);
+  expect(await boards.withClip(SET)).toEqual([]);
+  const again = await retry('retry:a', 1);
+  await finish(again, NOON_MS + 20_000);
+  expect((await boards.get(PLACE)).shots[0]).toMatchObject({ chosen: { id: again }, takes: [{}, {}] });
 });

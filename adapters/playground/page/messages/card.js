@@ -76,6 +76,28 @@ export function Buttons({ buttons, busy, onPress }) {
   return html`<div class="buttons">${buttons.map((button) => html`<${PressButton} key=${button.id} button=${button} busy=${busy} onPress=${onPress} />`)}</div>`;
 }
 
+/** Selects of the bot: choosing an option presses it. */
+export function Selects({ selects = [], busy, onPress }) {
+  const choose = ({ currentTarget }) => {
+    if (busy === null) onPress(currentTarget.value);
+    // It shows no state, and may choose the same again.
+    currentTarget.value = '';
+  };
+  if (selects.length === 0) return null;
+  return html`
+    <div class="buttons">
+      ${selects.map(
+        ({ placeholder, options }) => html`
+        <select key=${placeholder} class="button plain choice" aria-label=${placeholder} aria-disabled=${busy !== null} value="" onChange=${choose}>
+          <option value="">${placeholder}</option>
+          ${options.map(({ id, label }) => html`<option key=${id} value=${id}>${shownText(label)}</option>`)}
+        </select>
+      `,
+      )}
+    </div>
+  `;
+}
+
 /** Button of the bot, `aria-disabled` while a press is in flight: `disabled` would drop the focus. */
 function PressButton({ button: { id, label, style }, busy, onPress }) {
   return html`

@@ -6,7 +6,7 @@ import { Message } from './message.js';
 import { rowsOf } from './rows.js';
 
 /** Controls of a message; only those of the current message are tab stops. */
-const CONTROLS = 'article button, article a, article input';
+const CONTROLS = 'article button, article a, article input, article select';
 
 /**
  * The messages of a channel. Stays scrolled to the end if it was there; else keeps the scroll position.

@@ -5,7 +5,7 @@ import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
 import { elapsed, Time, useSeconds } from '../time.js';
-import { Blocks, Buttons } from './card.js';
+import { Blocks, Buttons, Selects } from './card.js';
 import { Media } from './media.js';
 import { isPending } from './phases.js';
 import { requesterOf } from './rows.js';
@@ -66,6 +66,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
         }
         <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, original, to, onJump)} onPress=${press} />
         <${Media} message=${message} />
+        <${Selects} selects=${message.card.selects} busy=${busy} onPress=${press} />
         <${Buttons} buttons=${message.card.buttons} busy=${busy} onPress=${press} />
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
         ${

@@ -76,7 +76,7 @@ it('shows a line per shot with its number, prompt, length, price and state', asy
   await house.happen(FIRST, ...RUNNING);
   await house.pass(3_000);
   expect(text(house)).toMatch(/Shot 1 · “?scene 1”? · 6 s · \$0\.30 · Queued/);
-  expect(labels(house)).toEqual(['Cancel all', 'Edit board', 'Details']);
+  expect(labels(house)).toEqual(['Cancel all', 'Details']);
 });
 
 /** A house with a storyboard in which shots 2 to 4 each wait for the shot before. */
@@ -156,7 +156,7 @@ it('chooses a retry once it is finished, and shows that on the board', async () 
   expect(labels(house)).not.toContainEqual(expect.stringMatching(/^Retry/));
   await house.happen(AGAIN, ...done(house));
   expect(text(house)).toContain('All 4 shots are ready.');
-  expect(labels(house)).toEqual(['Join 4 shots', 'Edit board', 'Details']);
+  expect(labels(house)).toEqual(['Join 4 shots', 'Details']);
   expect(house.platform.messages.find(({ task }) => task === AGAIN)?.files).toHaveLength(1);
 });
 
@@ -176,11 +176,11 @@ it('follows an edit: order and skipped shots', async () => {
   expect(text(house)).toMatch(/Shot 3[\s\S]*Shot 1[\s\S]*Shot 2[\s\S]*Shot 4 · skipped · /);
   expect(text(house)).toContain('All 3 shots are ready. In the cut: shots 3, 1, 2. Shot 4 left out.');
   expect(text(house)).toMatch(/^Storyboard: “?scene 1/);
-  expect(labels(house)).toEqual(['Join 3 shots', 'Edit board', 'Details']);
+  expect(labels(house)).toEqual(['Join 3 shots', 'Details']);
   await boards.change(await boards.get(PLACE), { skipped: [2, 3, 4] });
   await house.chat.updateBoard(PLACE);
   expect(text(house)).toContain('Its one shot is ready. Shots 2, 3 and 4 left out.');
-  expect(labels(house)).toEqual(['Edit board', 'Details']);
+  expect(labels(house)).toEqual(['Details']);
   await boards.change(await boards.get(PLACE), { skipped: [1, 2, 3] });
   await house.chat.updateBoard(PLACE);
   expect(text(house)).toContain('Its one shot isn’t ready; shot 4 failed. Shots 1, 2 and 3 left out.');
@@ -233,15 +233,35 @@ it('shows its cut, and Join only once that is not what is on it any more', async
     await writeFile(path, Buffer.alloc(1));
     await house.happen(id, ...done(house).slice(0, -1), { kind: 'fetched', clip: { ...CLIP, path } });
   }
-  expect(labels(house)).toEqual(['Join 4 shots', 'Edit board', 'Details']);
+  expect(labels(house)).toEqual(['Join 4 shots', 'Details']);
   await made.cut(IDS);
   await house.pass(3_000);
   expect(text(house)).toMatch(/Cut: See it.* · up to date/u);
-  expect(labels(house)).toEqual(['Edit board', 'Details']);
+  expect(labels(house)).toEqual(['Details']);
   const boards = new Boards(house.store);
   await boards.change(await boards.get(PLACE), { order: [2, 1, 3, 4] });
   await house.chat.updateBoard(PLACE);
   expect(text(house)).toMatch(/Cut: See it.* · the board has changed since/u);
-  expect(labels(house)).toEqual(['Join 4 shots', 'Edit board', 'Details']);
+  expect(labels(house)).toEqual(['Join again', 'Details']);
   made.remove();
+});
+
+it('shows another clip in the place of a shot with the words of the shot, until that clip is removed', async () => {
+  const house = await withFailure();
+  const { request } = newTask();
+  const other = taskIdOf('other');
+  await house.task({ id: other, request: { ...request, prompt: 'a secret owl', seconds: 8 } }, ...done(house));
+  const boards = new Boards(house.store);
+  const board = await boards.get(PLACE);
+  await boards.change(board, { choice: { at: 4, take: other, atMs: house.clock.now() } });
+  await house.chat.updateBoard(PLACE);
+  expect(text(house)).toMatch(/Shot 4 · “?scene 4”? · 8 s · another clip · Done in .* · See it/u);
+  // It was paid before, and the failed shot was refunded.
+  expect(text(house)).toContain('4 shots · 26 s · $0.90');
+  expect(labels(house)).toEqual(['Join 4 shots', 'Details']);
+  expect(JSON.stringify(card(house))).not.toContain('owl');
+  await house.happen(other, { ...EVENTS.remove, reason: 'deleted' });
+  await house.pass(3_000);
+  expect(text(house)).toContain('3 of 4 shots are ready; shot 4 failed.');
+  expect((await boards.get(PLACE)).shots[3]?.chosen.id).toBe(FOURTH);
 });

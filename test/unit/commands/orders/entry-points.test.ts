@@ -6,7 +6,7 @@ import { buttonId, type Press } from '#commands/ui/buttons.ts';
 import { buttonsOf } from '#commands/ui/card.ts';
 import type { FormPurpose } from '#commands/ui/form-ids.ts';
 import type { OverBudget } from '#src/pipeline/over-budget.ts';
-import { taskIdOf } from '#src/pipeline/task-ids.ts';
+import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { TaskEvent, TaskId } from '#src/tasks/task.ts';
 import type { PolicyRules } from '#src/teams/policy/policy.ts';
 import type { SettingsPatch } from '#src/teams/settings-schema.ts';
@@ -93,6 +93,15 @@ type Row = Way | string | null;
 
 const finished = async (house: BotHouse): Promise<string> => (await house.seed(ada(), FOX, ...DONE)).id;
 const uncertain = async (house: BotHouse): Promise<string> => (await house.seed(ada(), FOX, ...LOST)).id;
+/** A storyboard whose shots are finished. */
+const board = async (house: BotHouse): Promise<string> => {
+  const asked = await house.bot.text(ada(), 'storyboard an owl --seconds 6\nit flies --seconds 6');
+  const reply = await house.bot.press(ada(), asked.kind === 'private' ? (asked.card.buttons[0]?.id ?? '') : '');
+  if (reply.kind !== 'task') throw new TypeError(replyText(reply));
+  for (const id of memberIds({ id: reply.task, of: 2 })) for (const event of DONE) house.happen(id, event);
+  house.orders.length = 0;
+  return reply.task;
+};
 const draft = async (house: BotHouse, command?: string): Promise<string> => {
   const { platform, team, channel, user: by } = ada();
   const of = {
@@ -199,7 +208,6 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   leave: null,
   delete: null,
   join: null,
-  board: null,
   show: null,
   refetch: null,
   sign_off: null,
@@ -213,6 +221,11 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   reveal: null,
   prefer: null,
   panel: null,
+  shot: null,
+  move: null,
+  skip: null,
+  take: null,
+  insert: null,
   remake: 'comparisons.test.ts',
   elsewhere: press(
     (id) =>
@@ -226,13 +239,17 @@ const FORMS: Readonly<Record<FormPurpose['form'], Row>> = {
   create: { run: ({ bot }, caller) => bot.submit(caller, 'create', FILLED) },
   edit: { seed: finished, run: ({ bot }, caller, id) => bot.submit(caller, `edit:${id}`, FILLED) },
   fix: { seed: draft, run: ({ bot }, caller, id) => bot.submit(caller, `fix:${id}`, FILLED) },
+  // In the channel of its storyboard.
+  insert: {
+    seed: board,
+    run: ({ bot }, caller, id) => bot.submit({ ...caller, channel: 'clips' }, `insert:${id}:2`, FILLED),
+  },
   lookup: null,
   changes: null,
   panel: null,
   deny: null,
   // Its price is asked about whatever it costs.
   storyboard: 'storyboard/storyboard.test.ts',
-  board: null,
 };
 
 const named = (kind: string, rows: Readonly<Record<string, Row>>): readonly (readonly [string, Way])[] =>

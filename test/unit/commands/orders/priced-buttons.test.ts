@@ -145,12 +145,16 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   privacy: null,
   delete: null,
   join: null,
-  board: null,
   vote: null,
   reveal: null,
   prefer: null,
   // It is always asked about, at the highest price of its comparison.
   panel: null,
+  shot: null,
+  move: null,
+  skip: null,
+  take: null,
+  insert: null,
   remake: 'comparisons.test.ts',
 };
 
