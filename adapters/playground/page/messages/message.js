@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import { useRef, useState } from 'preact/hooks';
 import { newId } from '#src/http/shared-page/new-id.js';
+import { FIRST_PICTURE } from '#src/http/shared-page/player.js';
 import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
 import { Initials } from '../people.js';
@@ -87,7 +88,7 @@ const playerOf = (task) => document.querySelector(`[data-task="${CSS.escape(task
 /** Fills the time of a form about a clip, whose id has that of the task, from its player, where that is stopped in the middle. */
 function atPlayer(form) {
   const player = playerOf(form.id.split(':')[1] ?? '');
-  if (player === null || player.ended || player.currentTime === 0) return form;
+  if (player === null || player.ended || player.currentTime <= FIRST_PICTURE) return form;
   const at = elapsed(player.currentTime * 1000);
   return { ...form, fields: form.fields.map((field) => (field.name === 'at' ? { ...field, value: at } : field)) };
 }
