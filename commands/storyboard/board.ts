@@ -7,7 +7,7 @@ import { taskHere } from '../input/task-lookup.ts';
 import { mayNotDecideOn } from '../policy/rules-here.ts';
 import { quoted, shorten } from '../sentences/format.ts';
 import { UNKNOWN_BUTTON } from '../sentences/refusals.ts';
-import { button } from '../ui/buttons.ts';
+import { button, type Press } from '../ui/buttons.ts';
 import { textCard } from '../ui/card.ts';
 import { field, formReply } from '../ui/form-ids.ts';
 
@@ -46,11 +46,54 @@ export async function submitBoard(
   // Someone else's edit is not overwritten by a form that did not show it.
   if (board.revision !== revision || !(await ports.boards.change(board, edit)))
     return { kind: 'refused', sentence: BOARD_CHANGED, buttons };
-  await ports.chat.updateBoard(place).catch((thrown: unknown) => {
-    const { platform } = caller;
-    ports.logger.warn({ event: 'board_display_failed', err: thrown, platform }, 'failed to show a changed board');
-  });
+  await showChanged(ports, caller, place);
   return privately(textCard([BOARD_EDITED]));
+}
+
+/** Shows a change on the board's card; it stands where that fails. */
+async function showChanged({ chat, logger }: BotPorts, { platform }: Caller, place: SetPlace): Promise<void> {
+  await chat.updateBoard(place).catch((thrown: unknown) => {
+    logger.warn({ event: 'board_display_failed', err: thrown, platform }, 'failed to show a changed board');
+  });
+}
+
+/** Handles **Move**: the shot goes before another one, or to the end. */
+export async function moveShot(
+  ports: BotPorts,
+  caller: Caller,
+  { set, revision, shot, before }: Extract<Press, { readonly action: 'move' }>,
+): Promise<Reply> {
+  const refusal = await refusalOf(ports, caller, set);
+  if (refusal !== null) return refusal;
+  const place = (await ports.tasks.get(set))?.set;
+  if (place === undefined) return refused(UNKNOWN_BUTTON);
+  const board = await ports.boards.get(place);
+  const order = movedIn(board, shot, before);
+  if (order === null) return refused(UNKNOWN_BUTTON);
+  const done = privately(textCard([movedTo(shot, before)]));
+  // The same press may have moved it: platforms deliver one again.
+  if (isInOrder(board, order)) return done;
+  if (board.revision !== revision) return refused(MOVED_MEANWHILE);
+  if (!(await ports.boards.change(board, { order })))
+    return isInOrder(await ports.boards.get(place), order) ? done : refused(MOVED_MEANWHILE);
+  await showChanged(ports, caller, place);
+  return done;
+}
+
+/** Returns the numbers of all shots once one of them stands before another, or at the end (0); `null` without such shots. */
+function movedIn({ shots }: Board, shot: number, before: number): readonly number[] | null {
+  const all = shots.map(({ at }) => at);
+  const others = all.filter((at) => at !== shot);
+  const index = before === 0 ? others.length : others.indexOf(before);
+  return others.length === all.length || index < 0 ? null : others.toSpliced(index, 0, shot);
+}
+
+function isInOrder({ shots }: Board, order: readonly number[]): boolean {
+  return String(shots.map(({ at }) => at)) === String(order);
+}
+
+function movedTo(shot: number, before: number): string {
+  return before === 0 ? `Shot ${shot} is at the end of the board.` : `Shot ${shot} is before shot ${before}.`;
 }
 
 async function refusalOf(ports: BotPorts, caller: Caller, set: TaskId): Promise<Reply | null> {
@@ -132,6 +175,9 @@ function shotNotes(shots: readonly { readonly at: number; readonly chosen: Pick<
 }
 
 const BOARD_EDITED = 'The board is changed.';
+
+const MOVED_MEANWHILE =
+  'Someone changed this board meanwhile. Nothing was changed; the board shows the order as it is now.';
 
 const BOARD_CHANGED = 'Someone changed this board meanwhile. Nothing was changed; press Edit board again to see it.';
 

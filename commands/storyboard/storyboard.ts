@@ -4,6 +4,7 @@ import { storyboardForm } from '../input/forms.ts';
 import { type BotPorts, refused, type Subcommand } from '../input/subcommand.ts';
 import { draftOf } from '../orders/offers.ts';
 import { mayNotCreateHere } from '../policy/rules-here.ts';
+import { moveShot } from './board.ts';
 import { chainNeeds } from './chain.ts';
 import { orderScript, SHARED_OPTIONS, sharedIn, sharedOptions, splitScript } from './script.ts';
 
@@ -42,6 +43,7 @@ export const storyboard: Subcommand = {
     }
     return orderScript(ports, caller, { request }, problems);
   },
+  presses: { move: moveShot },
 };
 
 /** Opens the form; the options of the command are kept in a draft, since the form may have no room for all of them. */

@@ -112,6 +112,7 @@ export type Press =
   | ReviewPress
   | StatementPress
   | ComparisonPress
+  | BoardPress
   | PanelPress
   /** Announces everyone's clips in this channel, or to the user by direct message. */
   | { readonly action: 'notify'; readonly what: 'on' | 'direct' }
@@ -132,6 +133,17 @@ export type ComparisonPress =
   | { readonly action: 'reveal'; readonly set: TaskId }
   /** Makes a clip again that failed before the reveal, for at most the price shown; `isConfirmed`: on a question about it. */
   | { readonly action: 'remake'; readonly clip: TaskId; readonly upTo: Price; readonly isConfirmed: boolean };
+
+/** Change of the board of a storyboard; `set` is the id of its set, `shot` the number of a shot. */
+type BoardPress =
+  /** Moves a shot in the order of the board, as it was at a revision; `before`: the shot it goes before, 0 for the end. */
+  {
+    readonly action: 'move';
+    readonly set: TaskId;
+    readonly revision: number;
+    readonly shot: number;
+    readonly before: number;
+  };
 
 /** Opens a group of a command's options as a form. `about`: which of several things it is about; `null` for none. */
 export interface PanelPress {
@@ -223,6 +235,7 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   reveal: { response: 'private', isManaged: true },
   prefer: { response: 'private', isManaged: true },
   remake: { response: 'public', isManaged: true },
+  move: { response: 'private', isManaged: true },
   panel: { response: 'form', isManaged: false },
 };
 
@@ -244,6 +257,8 @@ const draft = [text('draft')];
 const request = [text('request')];
 const set = [text('set')];
 const at = number('at', 1);
+const shot = number('shot', 2);
+const revision = number('revision', 9);
 const after = number('after', 4);
 const offset = number('offset', 7);
 const user = nullable(text('user'));
@@ -309,6 +324,7 @@ const FIELDS: Readonly<Record<Kind, readonly Field[]>> = {
   reveal: set,
   prefer: [...set, at],
   remake: [text('clip'), price('upTo'), isConfirmed],
+  move: [...set, revision, shot, number('before', 2)],
   panel: PANEL_FIELDS,
 };
 

@@ -213,6 +213,7 @@ const PRESSES: Readonly<Record<Press['action'], Row>> = {
   reveal: null,
   prefer: null,
   panel: null,
+  move: null,
   remake: 'comparisons.test.ts',
   elsewhere: press(
     (id) =>

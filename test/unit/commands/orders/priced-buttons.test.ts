@@ -151,6 +151,7 @@ const ACTIONS: Readonly<Record<Press['action'], readonly (readonly [string, Spen
   prefer: null,
   // It is always asked about, at the highest price of its comparison.
   panel: null,
+  move: null,
   remake: 'comparisons.test.ts',
 };
 

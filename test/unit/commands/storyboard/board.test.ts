@@ -145,6 +145,72 @@ describe('Edit board', () => {
   });
 });
 
+describe('Move', () => {
+  async function withMoves() {
+    const made = await withBoard();
+    const { house, set, board } = made;
+    const move = (shot: number, before: number, revision = 0, caller = ada()) =>
+      house.bot.press(caller, `move:${set}:${revision}:${shot}:${before}`);
+    const order = async () => (await board()).shots.map(({ at }) => at);
+    return { ...made, move, order };
+  }
+
+  it('puts a shot before another one, or at the end, and shows it on the card', async () => {
+    const { house, set, move, order } = await withMoves();
+    const reply = await move(3, 1);
+    expect(reply.kind).toBe('private');
+    expect(replyText(reply)).toContain('Shot 3 is before shot 1.');
+    expect(await order()).toEqual([3, 1, 2, 4]);
+    expect(house.updatedBoards).toEqual([set]);
+    expect(replyText(await move(1, 0, 1))).toContain('Shot 1 is at the end of the board.');
+    expect(await order()).toEqual([3, 2, 4, 1]);
+    expect(house.records.size).toBe(4);
+  });
+
+  it('keeps what is skipped', async () => {
+    const { save, move, cut } = await withMoves();
+    await save({ order: '1 3' });
+    await move(3, 1, 1);
+    expect(await cut()).toEqual([3, 1]);
+  });
+
+  it('delivered twice is done once, and says the same', async () => {
+    const { house, move, order } = await withMoves();
+    const replies = await Promise.all([move(3, 1), move(3, 1)]);
+    expect(replies.map(replyText)).toEqual(Array(2).fill(expect.stringContaining('Shot 3 is before shot 1.')));
+    expect(replyText(await move(3, 1))).toContain('Shot 3 is before shot 1.');
+    expect(await order()).toEqual([3, 1, 2, 4]);
+    expect(house.updatedBoards).toHaveLength(1);
+  });
+
+  it('does not overwrite a change that its board did not show', async () => {
+    const { move, order } = await withMoves();
+    const replies = await Promise.all([move(3, 1), move(4, 2)]);
+    expect(replies.map(replyText).filter((text) => text.includes('Someone changed this board'))).toHaveLength(1);
+    const after = await order();
+    expect(replyText(await move(2, 0))).toContain('Someone changed this board meanwhile. Nothing was changed');
+    expect(await order()).toEqual(after);
+  });
+
+  it('is for those who may decide, and of shots that there are', async () => {
+    const { house, move, order } = await withMoves();
+    expect(replyText(await move(3, 1, 0, bob()))).toContain('Only Ada');
+    for (const [shot, before] of [
+      [5, 1],
+      [1, 5],
+      [2, 2],
+    ] as const)
+      expect((await move(shot, before)).kind).toBe('refused');
+    expect(await order()).toEqual([1, 2, 3, 4]);
+    expect((await move(3, 1, 0, bob({ mayManage: true }))).kind).toBe('private');
+    for (const [id, task] of house.records)
+      house.records.set(id, { ...task, origin: { ...task.origin, audience: 'channel' } });
+    const stranger = bob({ channel: 'other', mayManage: true });
+    expect(replyText(await move(1, 0, 1, stranger))).not.toContain('Shot');
+    expect(await order()).toEqual([3, 1, 2, 4]);
+  });
+});
+
 describe('a board', () => {
   it('is joined from its chosen clips, in the order of the cut', async () => {
     const { house, set, ids, save } = await withBoard();

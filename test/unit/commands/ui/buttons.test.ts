@@ -97,6 +97,7 @@ describe('button ids', () => {
     ['deny:7f3a', { action: 'deny', request: task }],
     ['discard:7f3a', { action: 'discard', draft: task }],
     ['vote:7f3a:2', { action: 'vote', set: task, at: 2 }],
+    ['move:7f3a:12:11:0', { action: 'move', set: task, revision: 12, shot: 11, before: 0 }],
     ['reveal:7f3a', { action: 'reveal', set: task }],
     ['remake:7f3a:0.30USD:confirmed', { action: 'remake', clip: task, upTo: price, isConfirmed: true }],
     ['signoff:7f3a:0:3', { action: 'sign_off', task, after: 0, newest: 3 }],
