@@ -1,10 +1,11 @@
 import { html } from 'htm/preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { newId } from '#src/http/shared-page/new-id.js';
 import { FIRST_PICTURE } from '#src/http/shared-page/player.js';
+import { Timeline } from '#src/http/shared-page/timeline.js';
 import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
-import { Initials } from '../people.js';
+import { Initials, MANAGER } from '../people.js';
 import { elapsed, Time, useSeconds } from '../time.js';
 import { Blocks, Buttons } from './card.js';
 import { Media } from './media.js';
@@ -21,11 +22,17 @@ const REACTIONS = [
 const NAME_LENGTH = 120;
 
 /**
- * One message: its request, text, clip, buttons and reactions. Its controls are tab stops only while it is the current
- * one (`isCurrent`), so that a channel is one tab stop, not hundreds.
+ * One message: its request, text, clip, buttons and reactions, and of a storyboard its cut and thread. Its controls are tab
+ * stops only while it is the current one, so that a channel is one tab stop, not hundreds.
+ * @param {object} props `find`: returns a message by its id; `thread`: messages in its thread
  */
-export function Message({ message, original, isCompact, isCurrent, user, onJump, onForm, onAnswer, onTrouble }) {
+export function Message({ message, isCompact, thread = [], ...shared }) {
+  const { currentId, find, user, onJump, onForm, onAnswer, onTrouble } = shared;
   const [busy, setBusy] = useState(null);
+  const original = find(message.replyTo);
+  const isCurrent = message.id === currentId;
+  const isAnswer =
+    message.replyTo !== null && (message.thread === null ? !isCompact : message.replyTo !== message.thread.card);
   const isMine = message.mentions.includes(user);
   const isPrivate = message.visibleTo !== null;
   const tabIndex = isCurrent ? 0 : -1;
@@ -52,7 +59,7 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
   return html`
     <article class=${classes.filter(Boolean).join(' ')} id=${message.id} tabindex=${tabIndex} aria-label=${nameOf(message)}
       data-current=${isCurrent}>
-      ${!isCompact && message.replyTo !== null && html`<${ReplyLine} message=${message} original=${original} onJump=${onJump} />`}
+      ${isAnswer && html`<${ReplyLine} message=${message} original=${original} onJump=${onJump} />`}
       ${!isCompact && html`<${Request} message=${message} />`}
       <span class="avatar">${!isCompact && html`<img src="/playground/page/icon.svg" alt="" width="36" height="36" />`}</span>
       <div class="body">
@@ -65,10 +72,13 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
           </header>
         `
         }
-        <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, original, to, onJump)} onPress=${press} />
+        <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, original, to, onJump)} onPress=${press}>
+          ${message.board !== null && html`<${BoardTimeline} message=${message} find=${find} user=${user} />`}
+        <//>
         <${Media} message=${message} />
         <${Buttons} buttons=${message.card.buttons} busy=${busy} onPress=${press} />
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
+        ${thread.length > 0 && html`<${Thread} messages=${thread} ...${shared} />`}
         ${
           isPrivate &&
           html`
@@ -81,6 +91,55 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
       ${message.clip !== null && html`<${Toolbar} busy=${busy} onReact=${(emoji) => send('reactions', { emoji })} />`}
     </article>
   `;
+}
+
+/** The cut of a storyboard, whose shots its requester and the manager may move. */
+function BoardTimeline({ message: { board, channel }, find, user }) {
+  const { set, by, cut, revision, shots } = board;
+  const file = cut?.state === 'current' ? find(cut.message)?.attachments.at(0) : undefined;
+  const onMove = async (move) => {
+    const button = `move:${set}:${move.revision}:${move.shot}:${move.before}`;
+    // Without the message, the answer is not posted.
+    const { ok, error } = await act('presses', { id: newId(), user, channel, button });
+    return ok ? null : error;
+  };
+  const shown = shots.map(({ task, prompt, ...shot }) => ({ ...shot, id: task, words: prompt || 'removed' }));
+  return html`
+    <${Timeline} shots=${shown} revision=${revision} cut=${file?.url ?? null} onMove=${user === by || user === MANAGER ? onMove : null} />
+  `;
+}
+
+/** Messages below the card of a storyboard; open where one of them needs a decision. */
+function Thread({ messages, readUpTo, ...shared }) {
+  const isUndecided = messages.some(({ clip }) => clip?.phase === 'uncertain');
+  const [isOpen, setOpen] = useState(isUndecided);
+  useEffect(() => {
+    if (isUndecided) setOpen(true);
+  }, [isUndecided]);
+  const unread =
+    readUpTo === null ? [] : messages.filter((one) => one.order > readUpTo && requesterOf(one) !== shared.user);
+  return html`
+    <details class="thread" open=${isOpen} onToggle=${({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary><b>${counted(messages.length, 'message')}</b><span class="small">: ${kindsOf(messages)}</span>
+        ${unread.length > 0 && html` <span class="unread">${unread.length} new</span>`}
+        ${isUndecided && html` <span class="unread">Needs a decision</span>`}
+      </summary>
+      <div class="thread-messages">
+        ${messages.map((message) => html`<${Message} key=${message.id} message=${message} isCompact ...${shared} />`)}
+      </div>
+    </details>
+  `;
+}
+
+/** Says what the messages of a thread are: `6 shots, 1 take, 2 notes, 1 cut`. */
+function kindsOf(messages) {
+  const counts = Map.groupBy(messages, ({ thread }) => thread.kind);
+  const kinds = ['shot', 'take', 'note', 'cut'].filter((kind) => counts.has(kind));
+  return kinds.map((kind) => counted(counts.get(kind).length, kind)).join(', ');
+}
+
+function counted(number, one) {
+  return `${number} ${one}${number === 1 ? '' : 's'}`;
 }
 
 const playerOf = (task) => document.querySelector(`[data-task="${CSS.escape(task)}"] video`);
