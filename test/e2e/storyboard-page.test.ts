@@ -128,7 +128,8 @@ async function joinsAgain(page: Page): Promise<void> {
   await page.locator('[data-shot="4"]').focus();
   await page.keyboard.press('Alt+ArrowRight');
   await page.waitForSelector('text=The board has changed since the last cut.');
-  await expect.poll(() => page.locator('.shots li').first().textContent()).toContain('a fox wakes up');
+  for (const first of ['.shots li', '.card'])
+    await expect.poll(() => page.locator(first).first().textContent()).toContain('a fox wakes up');
   await page.click('button:has-text("Join again")');
   await page.waitForSelector('text=The cut is up to date.');
   await expect.poll(() => page.locator('.cut').count()).toBe(2);

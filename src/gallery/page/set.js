@@ -14,7 +14,7 @@ const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const REFRESH_MS = 3_000;
 
 /** What was ordered together, above its clips: a board in the order of its cut, and the cuts that were joined. */
-export function SetOverview({ id, session }) {
+export function SetOverview({ id, session, onReordered }) {
   const [readings, setReadings] = useState(0);
   // Without it, the clips are shown alone.
   const [set] = useLoaded(() => read(`sets/${encodeURIComponent(id)}`), [readings]);
@@ -27,14 +27,14 @@ export function SetOverview({ id, session }) {
     <section class="set" aria-labelledby="set-title">
       <h2 id="set-title">${titleOf(kind, of)}</h2>
       ${kind !== 'storyboard' && clips.length > 1 && html`<${Player} clips=${clips} />`}
-      ${kind === 'storyboard' && html`<${Board} id=${id} set=${set} session=${session} onChanged=${() => setReadings((count) => count + 1)} />`}
+      ${kind === 'storyboard' && html`<${Board} id=${id} set=${set} session=${session} onReordered=${onReordered} onChanged=${() => setReadings((count) => count + 1)} />`}
       ${cuts.length > 0 && html`<ul class="cuts">${cuts.map((cut) => html`<${Cut} key=${cut.id} cut=${cut} />`)}</ul>`}
     </section>
   `;
 }
 
 /** The cut as a timeline, the shots in its order, and what the cut in the chat is of it. */
-function Board({ id, set, session, onChanged }) {
+function Board({ id, set, session, onReordered, onChanged }) {
   const { shots, cuts, revision, mayChange } = set;
   const [joining, setJoining] = useState('');
   const current = cuts.find(({ isCurrent }) => isCurrent);
@@ -50,6 +50,7 @@ function Board({ id, set, session, onChanged }) {
   const onMove = async (move) => {
     const reply = await press(`move:${id}:${move.revision}:${move.shot}:${move.before}`);
     onChanged();
+    onReordered();
     return reply.isRefused === true ? reply.lines.join(' ') : null;
   };
   const onJoin = async () => {

@@ -130,23 +130,14 @@ function usePlayback(root, shots, cut) {
   const [isPlaying, setPlaying] = useState(false);
   const [isOpen, setOpen] = useState(false);
   const [isHeard, setHeard] = useState(true);
-  const [ratio, setRatio] = useState(16 / 9);
   /** Ids of the clips that this browser cannot play, `cut` for the file. */
   const [broken, setBroken] = useState([]);
   /** Whether the video is still to be brought to the place. */
   const isBehind = useRef(true);
   const spans = spansOf(shots.map((shot) => (broken.includes(shot.id) ? { ...shot, ...UNPLAYABLE } : shot)));
-  const clips = spans.filter(({ url }) => url !== null);
-  const index = Math.max(
-    0,
-    clips.findIndex(({ at }) => at === place.at),
-  );
-  const current = clips[index];
+  const position = positionIn(spans, place);
+  const { clips, index, current, done, time } = position;
   const isCut = cut !== null && !broken.includes('cut');
-  const length = spans.at(-1)?.end ?? 0;
-  const done = current?.at === place.at ? place.done : 0;
-  const time = current === undefined ? 0 : current.start + done * current.seconds;
-  const video = () => root.current?.querySelector('video:not([hidden])') ?? null;
   const go = (at, part) => {
     isBehind.current = true;
     setPlace({ at, done: part });
@@ -163,80 +154,93 @@ function usePlayback(root, shots, cut) {
     else if (!isOpen) go(current.at, done);
     setPlaying(!isPlaying);
   };
-  const lengthOf = (from, to) => clips.slice(from, to).reduce((sum, { seconds }) => sum + seconds, 0);
+  const goOn = () => {
+    if (isCut || clips[index + 1] === undefined) setPlaying(false);
+    else go(clips[index + 1].at, 0);
+  };
+  const onBroken = (id) => {
+    setBroken((all) => [...all, id]);
+    if (id === current.id) goOn();
+  };
+  const videos = isCut ? [{ id: 'cut', url: cut, poster: null }] : clips.slice(index, index + 2);
+  const { ratio, onKnown } = useVideo(root, isBehind, { position, isCut, isPlaying, onPlace: setPlace, onEnd: goOn });
+  const description = current && nameOf(current);
+  const screen = { isOpen: isOpen && current !== undefined, videos, onKnown, onBroken, description };
+  const length = spans.at(-1)?.end ?? 0;
+  return { spans, current, time, length, ratio, isPlaying, isHeard, toggle, seek, setHeard, screen };
+}
+
+/** Returns the clips that play, the one at a place, the part of it that has been played, and its time in the cut. */
+function positionIn(spans, place) {
+  const clips = spans.filter(({ url }) => url !== null);
+  const found = clips.findIndex(({ at }) => at === place.at);
+  const index = Math.max(0, found);
+  const current = clips[index];
+  const done = found < 0 ? 0 : place.done;
+  return { clips, index, current, done, time: current === undefined ? 0 : current.start + done * current.seconds };
+}
+
+function lengthOf(clips) {
+  return clips.reduce((sum, { seconds }) => sum + seconds, 0);
+}
+
+/** Returns the place at which a part of the file of a cut has been played. */
+function placeIn(clips, part) {
+  let left = part * lengthOf(clips);
+  const at = clips.findIndex(({ seconds }, index) => {
+    if (left <= seconds || index === clips.length - 1) return true;
+    left -= seconds;
+    return false;
+  });
+  return { at: clips[at].at, done: Math.min(1, left / clips[at].seconds) };
+}
+
+/** Keeps the video that is shown, and the place of the playback, together: the one that was changed leads. */
+function useVideo(root, isBehind, { position, isCut, isPlaying, onPlace, onEnd }) {
+  const [ratio, setRatio] = useState(16 / 9);
+  const { clips, index, current, done } = position;
+  const shown = () => root.current?.querySelector('video:not([hidden])') ?? null;
   const catchUp = () => {
-    const one = video();
-    if (!isBehind.current || one === null || !(one.duration > 0)) return;
+    const video = shown();
+    if (!isBehind.current || video === null || !(video.duration > 0)) return;
     isBehind.current = false;
-    const part = isCut ? (lengthOf(0, index) + done * current.seconds) / lengthOf(0) : done;
-    const atSeconds = part * one.duration;
-    if (Math.abs(one.currentTime - atSeconds) > 0.05) one.currentTime = atSeconds;
+    const part = isCut ? (lengthOf(clips.slice(0, index)) + done * current.seconds) / lengthOf(clips) : done;
+    const atSeconds = part * video.duration;
+    if (Math.abs(video.currentTime - atSeconds) > 0.05) video.currentTime = atSeconds;
   };
-  /** Follows the video, and goes on to the next clip at its end. */
   const follow = () => {
-    const one = video();
-    if (one === null || !(one.duration > 0) || isBehind.current || one.seeking) return;
-    const isOver = isAtEnd(one);
-    if (isCut) {
-      let left = (one.currentTime / one.duration) * lengthOf(0);
-      const at = clips.findIndex(({ seconds }, number) => {
-        if (left <= seconds || number === clips.length - 1) return true;
-        left -= seconds;
-        return false;
-      });
-      setPlace({ at: clips[at].at, done: isOver ? 1 : Math.min(1, left / clips[at].seconds) });
-      if (isOver) setPlaying(false);
-    } else if (!isOver) setPlace({ at: current.at, done: one.currentTime / one.duration });
-    else if (clips[index + 1] !== undefined) go(clips[index + 1].at, 0);
-    else {
-      setPlace({ at: current.at, done: 1 });
-      setPlaying(false);
-    }
+    const video = shown();
+    if (video === null || !(video.duration > 0) || isBehind.current || video.seeking) return;
+    const part = isAtEnd(video) ? 1 : video.currentTime / video.duration;
+    onPlace(isCut ? placeIn(clips, part) : { at: current.at, done: part });
+    if (part === 1) onEnd();
   };
-  const followed = useRef(follow);
-  followed.current = follow;
-  const source = isCut ? 'cut' : current?.id;
+  const latest = useRef(follow);
+  latest.current = follow;
   useLayoutEffect(() => {
     isBehind.current = true;
-  }, [source]);
+  }, [isCut, current?.id]);
   useEffect(() => {
     catchUp();
-    const one = video();
-    if (one === null) return;
-    if (!isPlaying) one.pause();
-    else if (one.paused && !isAtEnd(one)) one.play().catch(() => {});
+    const video = shown();
+    if (video !== null && !isPlaying) video.pause();
+    else if (video?.paused && !isAtEnd(video)) video.play().catch(() => {});
   });
   useEffect(() => {
     if (!isPlaying) return undefined;
     let frame = 0;
     const next = () => {
-      followed.current();
+      latest.current();
       frame = requestAnimationFrame(next);
     };
     next();
     return () => cancelAnimationFrame(frame);
   }, [isPlaying]);
-  const videos = isCut
-    ? [{ id: 'cut', url: cut, poster: null }]
-    : clips.slice(index, index + 2).map(({ id, url, poster }) => ({ id, url, poster }));
   const onKnown = ({ currentTarget: { videoWidth, videoHeight, hidden } }) => {
     if (!hidden && videoHeight > 0) setRatio(videoWidth / videoHeight);
     catchUp();
   };
-  const onBroken = (id) => {
-    setBroken((all) => [...all, id]);
-    if (id !== current.id) return;
-    if (clips[index + 1] === undefined) setPlaying(false);
-    else go(clips[index + 1].at, 0);
-  };
-  const screen = {
-    isOpen: isOpen && current !== undefined,
-    videos,
-    onKnown,
-    onBroken,
-    description: current && nameOf(current),
-  };
-  return { spans, current, time, length, ratio, isPlaying, isHeard, toggle, seek, setHeard, screen };
+  return { ratio, onKnown };
 }
 
 /** Shows the clip at the place of the playback, and has the next one loaded. */

@@ -21,8 +21,8 @@ const TOP = join(import.meta.dirname, '../../..');
  * images, requests and frames, lines by 180.
  */
 const CEILINGS = {
-  lines: 80_330,
-  exports: 2_132,
+  lines: 81_470,
+  exports: 2_144,
   'exported functions with one call site': 282,
   'knotted folders of src': 0,
   'knotted folders of commands': 28,
@@ -34,7 +34,7 @@ const CEILINGS = {
   'files that handle message_gone': 20,
   sweepers: 1,
   'loops of compare-and-set': 1,
-  'terms of the glossary': 80,
+  'terms of the glossary': 82,
   'files of one create': 135,
   'functions of one create': 718,
   'reads of one create': 13,

@@ -31,11 +31,7 @@ export function Message({ message, isCompact, thread = [], ...shared }) {
   const [busy, setBusy] = useState(null);
   const original = find(message.replyTo);
   const isCurrent = message.id === currentId;
-  const isAnswer =
-    message.replyTo !== null && (message.thread === null ? !isCompact : message.replyTo !== message.thread.card);
-  const isMine = message.mentions.includes(user);
   const isPrivate = message.visibleTo !== null;
-  const tabIndex = isCurrent ? 0 : -1;
 
   const send = async (what, body) => {
     if (busy !== null) return;
@@ -51,15 +47,15 @@ export function Message({ message, isCompact, thread = [], ...shared }) {
 
   const classes = [
     'message',
-    isMine && 'mentions-me',
+    message.mentions.includes(user) && 'mentions-me',
     isPrivate && 'private',
     isCompact && 'compact',
     message.clip !== null && 'of-task',
   ];
   return html`
-    <article class=${classes.filter(Boolean).join(' ')} id=${message.id} tabindex=${tabIndex} aria-label=${nameOf(message)}
+    <article class=${classes.filter(Boolean).join(' ')} id=${message.id} tabindex=${isCurrent ? 0 : -1} aria-label=${nameOf(message)}
       data-current=${isCurrent}>
-      ${isAnswer && html`<${ReplyLine} message=${message} original=${original} onJump=${onJump} />`}
+      ${hasReplyLine(message, isCompact) && html`<${ReplyLine} message=${message} original=${original} onJump=${onJump} />`}
       ${!isCompact && html`<${Request} message=${message} />`}
       <span class="avatar">${!isCompact && html`<img src="/playground/page/icon.svg" alt="" width="36" height="36" />`}</span>
       <div class="body">
@@ -79,18 +75,24 @@ export function Message({ message, isCompact, thread = [], ...shared }) {
         <${Buttons} buttons=${message.card.buttons} busy=${busy} onPress=${press} />
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
         ${thread.length > 0 && html`<${Thread} messages=${thread} ...${shared} />`}
-        ${
-          isPrivate &&
-          html`
-          <footer class="only-you small"><${EyeIcon} /> Only you can see this ·${' '}
-            <button type="button" class="plain-link" onClick=${() => act('dismissals', { user, message: message.id })}>Dismiss</button>
-          </footer>
-        `
-        }
+        ${isPrivate && html`<${OnlyYou} onDismiss=${() => act('dismissals', { user, message: message.id })} />`}
       </div>
       ${message.clip !== null && html`<${Toolbar} busy=${busy} onReact=${(emoji) => send('reactions', { emoji })} />`}
     </article>
   `;
+}
+
+function OnlyYou({ onDismiss }) {
+  return html`
+    <footer class="only-you small"><${EyeIcon} /> Only you can see this ·${' '}
+      <button type="button" class="plain-link" onClick=${onDismiss}>Dismiss</button>
+    </footer>
+  `;
+}
+
+/** Returns whether a message names the one that it replies to, which is neither right above it nor the card of its thread. */
+function hasReplyLine({ replyTo, thread }, isCompact) {
+  return replyTo !== null && (thread === null ? !isCompact : replyTo !== thread.card);
 }
 
 /** The cut of a storyboard, whose shots its requester and the manager may move. */

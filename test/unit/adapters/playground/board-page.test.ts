@@ -169,7 +169,7 @@ describe('the timeline of a storyboard', () => {
     const seen = await watch(page);
     await page.getByRole('button', { name: 'Play the cut' }).click();
     await expect.poll(() => [...asked].toSorted()).toEqual([taskOf(1), taskOf(3)]);
-    expect(await page.locator('.timeline video').count()).toBe(2);
+    await expect.poll(() => page.locator('.timeline video').count()).toBe(2);
     await page.getByRole('button', { name: 'Pause the cut' }).waitFor();
     await page.getByRole('button', { name: 'Play the cut' }).waitFor();
     expect(await seen.jsonValue()).toEqual(['1', '3']);
@@ -226,7 +226,7 @@ describe('the timeline of a storyboard', () => {
     await expect.poll(presses).toEqual([`move:${taskOf(1)}:0:1:0`, `move:${taskOf(1)}:1:1:2`]);
     // The answers are not posted.
     expect(await house.messages()).toHaveLength(1);
-    expect(await shownVideo(page).count()).toBe(0);
+    await expect.poll(() => shownVideo(page).count()).toBe(0);
   });
 
   it('goes back with the words of a refusal', async () => {
@@ -280,11 +280,11 @@ describe('the timeline of a storyboard', () => {
   it('is moved by those who may decide alone', async () => {
     await openBoard();
     const [sam, operator] = [await visit({ user: 'sam' }), await visit({ user: 'operator' })];
-    expect(await sam.locator('.segment.movable').count()).toBe(0);
+    await expect.poll(() => sam.locator('.segment.movable').count()).toBe(0);
     await sam.locator('[data-shot="1"]').focus();
     await sam.keyboard.press('Alt+ArrowRight');
     expect(await order(sam)).toEqual([1, 2, 3]);
-    expect(await operator.locator('.segment.movable').count()).toBe(3);
+    await expect.poll(() => operator.locator('.segment.movable').count()).toBe(3);
     expect(presses()).toEqual([]);
   });
 
@@ -332,7 +332,7 @@ describe('the thread of a storyboard', () => {
     expect(await inChannel(page)).toBe(1);
     expect(await page.locator('.thread article').first().isVisible()).toBe(false);
     await page.locator('.thread > summary').click();
-    expect(await page.locator('.thread article:visible').count()).toBe(4);
+    await expect.poll(() => page.locator('.thread article:visible').count()).toBe(4);
   });
 
   it('gets what is posted meanwhile, and what replies to one of its messages', async () => {
@@ -388,7 +388,7 @@ describe('the thread of a storyboard', () => {
     await page.goto(house.url);
     await page.getByRole('button', { name: 'See it' }).click();
     await page.locator(`.thread[open] [id="${shot.message}"]:focus`).waitFor();
-    expect(await page.locator('.log-content > article').count()).toBeLessThanOrEqual(100);
+    await expect.poll(() => page.locator('.log-content > article').count()).toBeLessThanOrEqual(100);
   });
 
   it('loses a message that is removed', async () => {
