@@ -246,9 +246,11 @@ function useEnd(box, board, messages) {
     state.seen = null;
   }, [board]);
   const newest = messages.at(-1)?.order ?? 0;
+  const isOther = state.seen !== newest;
   if (state.seen === null) state.seen = newest;
   useLayoutEffect(() => {
-    stick();
+    // Not where a press only moves the focus: its button would move away before the pointer is lifted.
+    if (isOther) stick();
     // After the layout, so that messages count as seen only if the user is at the end.
     if (state.isThere) state.seen = newest;
   });
