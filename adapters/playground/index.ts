@@ -4,6 +4,7 @@ import type { Bot } from '#commands/bot-port.ts';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { capitalised } from '#commands/sentences/format.ts';
 import { memberName } from '#commands/sentences/ordered.ts';
+import { phaseWord } from '#commands/sentences/state-words.ts';
 import {
   type AlsoRecorded,
   type Attached,
@@ -25,13 +26,13 @@ import {
 import { DailiesError } from '#src/errors.ts';
 import { servePage } from '#src/http/index.ts';
 import { deleteAbandonedParts } from '#src/media/index.ts';
-import { type Origin, type Person, type TaskId, typedPrompt } from '#src/tasks/index.ts';
+import { isContentRemoved, type Origin, type Person, type TaskId, typedPrompt } from '#src/tasks/index.ts';
 import { Guard, type GuardOptions } from './access.ts';
 import { LiveStreams } from './event-stream.ts';
 import { AttachmentFolder } from './files.ts';
 import { InteractionHandler, messageIdOf } from './interactions.ts';
 import { type MessageExpiryOptions, messageExpiry } from './message-expiry.ts';
-import { type ClipFacts, type Message, MessageStore, NO_TASK } from './message-store.ts';
+import { type BoardFacts, type ClipFacts, type Message, MessageStore, NO_TASK } from './message-store.ts';
 import { ResponseCache } from './response-cache.ts';
 import { fileIn, forgetPerson, removeFromCard, replaceContent, retractMessage } from './retraction.ts';
 import { addRoutes } from './routes.ts';
@@ -124,15 +125,12 @@ class Playground implements Adapter {
   }
 
   async open(task: TaskId, origin: Origin, view: View, also?: AlsoRecorded): Promise<Opened> {
-    const { channel, replyTo } = origin;
+    const { channel, replyTo: above } = origin;
+    const replyTo = above === undefined ? null : { channel, message: above };
     const id = messageIdOf('task', task);
+    const thread = await this.#threadOf(channel, replyTo, view);
     const { isRecorded } = await this.#messages.post(
-      {
-        id,
-        channel,
-        replyTo: replyTo === undefined ? null : { channel, message: replyTo },
-        ...viewFields(view),
-      },
+      { id, channel, replyTo, ...thread, ...viewFields(view) },
       also?.({ channel, message: id }),
     );
     return { channel, message: id, ...(isRecorded === true ? { isRecorded } : {}) };
@@ -179,9 +177,18 @@ class Playground implements Adapter {
       visibleTo: onlyFor?.id ?? null,
       card: cardOf(view, mention),
       attachments: files.map(attachmentOf),
-      ...(view.kind === 'review' ? { about: view.task } : {}),
+      ...(view.kind === 'review' ? { about: view.task, ...(await this.#threadOf(place.channel, replyTo, view)) } : {}),
     });
     return { channel: message.channel, message: message.id };
+  }
+
+  /** Returns the thread of a message that replies to a storyboard's card, or to a message in its thread. */
+  async #threadOf(channel: string, replyTo: MessageRef | null, view: View): Promise<Pick<Message, 'thread'>> {
+    const kind = kindInThread(view);
+    const above = replyTo === null || kind === null ? undefined : await this.#messages.get(replyTo.message);
+    if (above?.channel !== channel || kind === null) return {};
+    const card = above.thread?.card ?? (above.board ? above.id : undefined);
+    return card === undefined ? {} : { thread: { card, kind } };
   }
 
   retract(message: MessageRef, _origin: Origin, view: RemovedView): Promise<void> {
@@ -241,11 +248,18 @@ function attachmentOf({ name, description, contentType, bytes }: Upload): Messag
   return { name, description, contentType, bytes };
 }
 
-type ViewFields = Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip'>;
+/** Returns what a message is in the thread of a storyboard; `null` for one that stays in the channel, such as a mention. */
+function kindInThread(view: View): NonNullable<Message['thread']>['kind'] | null {
+  if (view.kind === 'task') return view.task.retryOf === undefined ? 'shot' : 'take';
+  if (view.kind === 'cut') return 'cut';
+  return view.kind === 'review' ? 'note' : null;
+}
+
+type ViewFields = Pick<Message, 'card' | 'task' | 'tasks' | 'state' | 'progress' | 'clip' | 'board'>;
 
 function viewFields(view: View): ViewFields {
   const card = cardOf(view);
-  if (view.kind === 'set') return { card, ...NO_TASK, tasks: tasksOf(view) };
+  if (view.kind === 'set') return { card, ...NO_TASK, tasks: tasksOf(view), board: boardOf(view) };
   if (view.kind !== 'task') return { card, ...NO_TASK };
   return { card, ...taskFields(view), clip: clipFacts(view) };
 }
@@ -270,6 +284,27 @@ function tasksOf({ set: { kind }, members }: SetView): NonNullable<Message['task
     const name = capitalised(memberName(kind, view.task.set?.at ?? index + 1));
     return { ...taskFields(view), name, file: fileIn(member), clip: clipFacts(view) };
   });
+}
+
+/** Returns the board of a storyboard; `null` where nothing of it was ordered, and for other sets. */
+function boardOf({ set, first, members, boardRevision: revision, boardCut }: SetView): BoardFacts | null {
+  if (revision === undefined) return null;
+  const by = first.task.origin.user.name;
+  return { set: set.id, revision, by, shots: members.flatMap(shotOf), cut: boardCut ? cutOf(boardCut) : null };
+}
+
+function cutOf({ message: { message }, isJoining, isCurrent }: NonNullable<SetView['boardCut']>): BoardFacts['cut'] {
+  return { message, state: isJoining ? 'joining' : isCurrent ? 'current' : 'outdated' };
+}
+
+function shotOf({ view, shot }: SetView['members'][number]): BoardFacts['shots'] {
+  if (shot === undefined) return [];
+  const { task, phase, progress } = view;
+  const { at, isSkipped, isReady } = shot;
+  const isRemoved = task.removal !== undefined;
+  const prompt = isContentRemoved(task) ? '' : typedPrompt(task.request);
+  const state = isRemoved ? 'Removed' : isReady ? null : capitalised(phaseWord(phase, task));
+  return [{ at, task: task.id, prompt, seconds: task.request.seconds, state, progress, isSkipped }];
 }
 
 function clipFacts(view: TaskView): ClipFacts {

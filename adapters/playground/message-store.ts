@@ -49,6 +49,32 @@ interface ClipOnCard {
   readonly clip: ClipFacts;
 }
 
+/** Board of a storyboard on its card: the cut, shot by shot. */
+export interface BoardFacts {
+  readonly set: TaskId;
+  readonly revision: number;
+  /** Its requester. */
+  readonly by: string;
+  /** In the order of the cut. */
+  readonly shots: readonly BoardShot[];
+  /** Its latest cut, and the message of that; `null`: there is none. */
+  readonly cut: { readonly message: string; readonly state: 'joining' | 'current' | 'outdated' } | null;
+}
+
+interface BoardShot {
+  /** Number of the shot in the storyboard as it was written. */
+  readonly at: number;
+  /** The take that is in the cut. */
+  readonly task: TaskId;
+  /** Empty where it was removed. */
+  readonly prompt: string;
+  readonly seconds: number;
+  /** State of the take in a word or two; `null`: its clip is there. */
+  readonly state: string | null;
+  readonly progress: number | null;
+  readonly isSkipped: boolean;
+}
+
 export type InteractionKind = 'interaction' | 'press' | 'reaction' | 'form';
 
 interface Attachment {
@@ -75,6 +101,10 @@ export interface Message extends Versioned {
   readonly task: TaskId | null;
   /** Tasks of a set, of which this is the card, in its order. Absent: none. */
   readonly tasks?: readonly (Pick<Message, 'task' | 'state' | 'progress'> & Partial<ClipOnCard>)[];
+  /** Set on the card of a storyboard whose shots were ordered. */
+  readonly board?: BoardFacts | null;
+  /** The storyboard in whose thread it is, by its card, and what it is there. Absent: it is in the channel itself. */
+  readonly thread?: { readonly card: string; readonly kind: 'shot' | 'take' | 'note' | 'cut' };
   /** Task that it is about, where it shows none. Absent: none. */
   readonly about?: TaskId;
   readonly state: TaskState | null;
@@ -105,6 +135,8 @@ interface MessagesPage {
   readonly hasLater: boolean;
 }
 
+type MessagesQuery = z.output<typeof messagesQuery>;
+
 /** Default page size. */
 const DEFAULT_PAGE = 500;
 
@@ -114,6 +146,8 @@ const READ_BATCH = 200;
 interface Direction {
   readonly channel: string;
   readonly user: string | undefined;
+  /** Leaves out the messages of threads. */
+  readonly isGrouped: boolean;
   readonly order: 'newest' | 'oldest';
   /** Cursor, exclusive; `undefined`: the end of the channel. */
   readonly anchor: Message | undefined;
@@ -151,18 +185,27 @@ export class MessageStore {
   }
 
   /**
-   * Reads a page of messages of a channel.
+   * Reads a page of messages of a channel; grouped, with the threads of its cards behind it.
    * @returns `null` where `before`, `after` or `around` is no message of the channel that `user` may see.
    */
-  async list(query: z.output<typeof messagesQuery>): Promise<MessagesPage | null> {
+  async list(query: MessagesQuery): Promise<MessagesPage | null> {
+    const page = await this.#listPage(query);
+    if (page === null || query.threads === undefined) return page;
+    const threads = await Promise.all(page.messages.map((message) => this.#threadOf(message)));
+    return { ...page, messages: [...page.messages, ...threads.flat()] };
+  }
+
+  async #listPage(query: MessagesQuery): Promise<MessagesPage | null> {
     const { channel, user, limit = DEFAULT_PAGE } = query;
+    const isGrouped = query.threads !== undefined;
     const anchorId = query.around ?? query.before ?? query.after;
-    const anchor = anchorId === undefined ? undefined : await this.get(anchorId);
-    if (anchorId !== undefined && !(anchor?.channel === channel && (user === undefined || maySee(anchor, user)))) {
+    const found = anchorId === undefined ? undefined : await this.get(anchorId);
+    if (anchorId !== undefined && !(found?.channel === channel && (user === undefined || maySee(found, user)))) {
       return null;
     }
+    const anchor = (isGrouped && found?.thread !== undefined && (await this.get(found.thread.card))) || found;
     const read = (order: 'newest' | 'oldest', count: number): Promise<Read> =>
-      this.#readVisible({ channel, user, order, anchor, count });
+      this.#readVisible({ channel, user, isGrouped, order, anchor, count });
     if (anchor === undefined || query.around !== undefined || query.before !== undefined) {
       const isAround = anchor !== undefined && query.around !== undefined;
       const later = isAround ? await read('oldest', Math.floor((limit - 1) / 2)) : { messages: [], hasMore: false };
@@ -178,7 +221,7 @@ export class MessageStore {
   }
 
   /** Reads the messages a user may see, in one direction from `anchor` (exclusive) or from the end of the channel. */
-  async #readVisible({ channel, user, order, anchor, count }: Direction): Promise<Read> {
+  async #readVisible({ channel, user, isGrouped, order, anchor, count }: Direction): Promise<Read> {
     const messages: Message[] = [];
     let from = anchor === undefined ? undefined : { member: anchor.id, score: anchor.order };
     for (;;) {
@@ -188,10 +231,18 @@ export class MessageStore {
       const ids = entries.map(({ member }) => member);
       for (const message of await playgroundMessages.getMany(this.#store, ids)) {
         if (!isObject(message) || !(user === undefined || maySee(message, user))) continue;
+        if (isGrouped && message.thread !== undefined) continue;
         if (messages.length >= count) return { messages, hasMore: true };
         messages.push(message);
       }
     }
+  }
+
+  /** Returns the messages in the thread of a storyboard's card, which everyone sees. */
+  async #threadOf({ id }: Message): Promise<readonly Message[]> {
+    const entries = await this.#store.scan(threadIndex(id), { order: 'oldest' });
+    const ids = entries.map(({ member }) => member);
+    return ids.length === 0 ? [] : (await playgroundMessages.getMany(this.#store, ids)).filter(isObject);
   }
 
   /** Returns the next entries of a channel's index after `from`; several may have the same score. */
@@ -241,7 +292,7 @@ export class MessageStore {
     const isNew = await this.#store.commit({
       records: [playgroundMessages.replacing(message.id, undefined, message), ...also],
       index: [
-        { index: messagesIndex(message.channel), member: message.id, score: order },
+        ...indexesOf(message).map((index) => ({ index, member: message.id, score: order })),
         ...(await this.#channelEntry(message.channel)),
       ],
     });
@@ -280,7 +331,7 @@ export class MessageStore {
     await this.removeFiles(message);
     await this.#store.commit({
       records: [playgroundMessages.overwriting(id, null)],
-      index: [{ index: messagesIndex(message.channel), member: id, score: null }],
+      index: indexesOf(message).map((index) => ({ index, member: id, score: null })),
     });
     this.updates.publish({ kind: 'gone', message });
   }
@@ -327,8 +378,14 @@ function posterPath(message: string, picture: string): string {
 }
 
 /** Returns whether a message shows a picture. */
-export function showsPoster({ card }: Pick<Message, 'card'>, id: string): boolean {
-  return blocksOf(card).some((block) => 'picture' in block && block.picture?.id === id);
+export function showsPoster({ card, board }: Pick<Message, 'card' | 'board'>, id: string): boolean {
+  const isOnCard = blocksOf(card).some((block) => 'picture' in block && block.picture?.id === id);
+  return isOnCard || shotIn(board, id) !== undefined;
+}
+
+/** Returns the shot on a board whose clip is that of a task; `undefined`: none. */
+export function shotIn(board: Message['board'], task: string): BoardShot | undefined {
+  return board?.shots.find((shot) => shot.task === task && shot.state === null);
 }
 
 /**
@@ -347,6 +404,8 @@ export function toWire(message: Message) {
   return {
     ...message,
     card,
+    board: boardToWire(message),
+    thread: message.thread ?? null,
     replyTo: message.replyTo?.message ?? null,
     replyChannel: message.replyTo?.channel ?? null,
     text: plainText(lines),
@@ -359,13 +418,23 @@ export function toWire(message: Message) {
   };
 }
 
+/** Returns the board of a card with the addresses of its clips. */
+function boardToWire({ id, board }: Message) {
+  if (board === undefined || board === null) return null;
+  const shots = board.shots.map((shot) => {
+    if (shot.state !== null) return { ...shot, url: null, poster: null };
+    return { ...shot, url: `/playground/clips/${id}/${shot.task}`, poster: posterPath(id, shot.task) };
+  });
+  return { ...board, shots };
+}
+
 /** Returns the ids of the users whom lines mention. */
 function mentionsIn(lines: readonly Line[]): readonly string[] {
   return lines.flat().flatMap((part) => (typeof part === 'object' && 'mention' in part ? [part.mention.id] : []));
 }
 
 /** Fields of a message that shows no task. */
-export const NO_TASK = { task: null, state: null, progress: null, clip: null } as const;
+export const NO_TASK = { task: null, state: null, progress: null, clip: null, board: null } as const;
 
 const EMPTY = {
   ...NO_TASK,
@@ -377,6 +446,14 @@ const EMPTY = {
   reactions: {},
   edits: 0,
 } as const satisfies Partial<Message>;
+
+function indexesOf({ channel, thread }: Message): readonly string[] {
+  return [messagesIndex(channel), ...(thread === undefined ? [] : [threadIndex(thread.card)])];
+}
+
+function threadIndex(card: string): string {
+  return `playground-thread:${card}`;
+}
 
 /** Names the index of the messages of a channel; scores are their {@link Message.order}, about their times in ms. */
 export function messagesIndex(channel: string): string {

@@ -133,11 +133,11 @@ export async function forgetPerson(messages: MessageStore, person: Person, pseud
 
 /** Returns a message without a user; the same one if it does not name them. */
 function withoutUser(message: Message, person: Person, pseudonym: Person): Message {
-  const { asked, reactions, tasks = [] } = message;
+  const { asked, reactions, tasks = [], board } = message;
   const card = withoutPerson(message.card, person.id, pseudonym);
   const isAsked = asked !== null && (asked.user === person.id || asked.what.includes(person.name));
   const hasReacted = Object.values(reactions).some((users) => users.includes(person.id));
-  const isRequester = [message, ...tasks].some(({ clip }) => clip?.by === person.name);
+  const isRequester = board?.by === person.name || [message, ...tasks].some(({ clip }) => clip?.by === person.name);
   const withoutRequester = <One extends Partial<Pick<Message, 'clip'>>>(one: One): One =>
     one.clip?.by === person.name ? { ...one, clip: { ...one.clip, by: pseudonym.name } } : one;
   const attachments = message.attachments.filter(({ name }) => !NAMES_PEOPLE.test(name));
@@ -149,6 +149,7 @@ function withoutUser(message: Message, person: Person, pseudonym: Person): Messa
   return {
     ...withoutRequester(message),
     ...(message.tasks === undefined ? {} : { tasks: tasks.map(withoutRequester) }),
+    ...(board?.by === person.name ? { board: { ...board, by: pseudonym.name } } : {}),
     card,
     attachments,
     asked: isAsked ? null : asked,

@@ -13,6 +13,7 @@ import {
   type Message,
   type MessageStore,
   playgroundMessages,
+  shotIn,
   showsPoster,
   toWire,
   type WireMessage,
@@ -131,6 +132,8 @@ function toWires(messages: readonly Message[], logger: Logger): readonly WireMes
 
 const fileParams = z.object({ message: z.string(), name: z.string() });
 
+const clipParams = z.object({ message: z.string(), task: z.string() });
+
 const posterParams = z.object({ message: z.string(), picture: z.string() });
 
 /** Content types served inline; any other file is a download. */
@@ -143,6 +146,19 @@ function addFiles(http: FastifyInstance, options: RouteOptions): void {
     const shown = await messages.get(message);
     const path = shown !== undefined && showsPoster(shown, picture) ? await posterOf(picture) : null;
     return sendPoster(request, reply, path);
+  });
+  http.get('/playground/clips/:message/:task', async (request, reply) => {
+    const { message, task } = clipParams.parse(request.params);
+    const shot = shotIn((await messages.get(message))?.board, task);
+    const elsewhere = shot === undefined ? null : await clipLinks.redirectFor(shot.task, false);
+    if (elsewhere !== null) return reply.header('cache-control', 'no-store').redirect(elsewhere, 302);
+    const clip = shot === undefined ? null : await clipOf(shot.task);
+    if (clip === null) return reply.code(404).send({ error: 'There is no such file.' });
+    const isShown = SHOWN.test(clip.contentType);
+    void reply
+      .type(isShown ? clip.contentType : 'application/octet-stream')
+      .header('cache-control', 'private, max-age=3600');
+    return sendFile(request, reply, clip.path);
   });
   http.get('/playground/files/:message/:name', async (request, reply) => {
     const { message, name } = fileParams.parse(request.params);

@@ -87,6 +87,8 @@ export const messagesQuery = z
     before: messageId.optional(),
     after: messageId.optional(),
     around: messageId.optional(),
+    /** Pages consist of the messages of the channel itself; those of threads come with their cards, besides. */
+    threads: z.literal('grouped').optional(),
   })
   .refine(({ before, after, around }) => [before, after, around].filter((id) => id !== undefined).length < 2, {
     path: ['around'],

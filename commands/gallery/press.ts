@@ -24,6 +24,9 @@ const NO_RIGHTS: MemberRights = { view: false, post: false, manage: false };
 /** Actions of buttons that the page offers; the others belong to a message in the chat. */
 const OFFERED: ReadonlySet<string> = new Set(['retry', 'order', 'ask', 'discard', 'delete']);
 
+/** Actions of the page of a storyboard. */
+const OF_BOARD: ReadonlySet<string> = new Set(['move', 'join']);
+
 /**
  * Creates the handler of presses in the gallery. Each is an interaction in the clip's channel, by a person who may post
  * there, so that prices, confirmations, approvals and limits are those of the chat, and so is the message of the order.
@@ -31,7 +34,7 @@ const OFFERED: ReadonlySet<string> = new Set(['retry', 'order', 'ask', 'discard'
 export function createGalleryPress({ bot, platforms, admins, logger }: GalleryPressDeps): PressInGallery {
   return async (press) => {
     const caller = await callerOf(press, platforms.get(press.session.platform), admins);
-    if (caller === null) return textReply([isDeletion(press) ? NOT_DELETED : NOT_IN_CHANNEL]);
+    if (caller === null) return asRefused(textReply([isDeletion(press) ? NOT_DELETED : NOT_IN_CHANNEL]));
     let shown: GalleryReply = textReply([IN_THE_CHAT]);
     const show = async (card: Card): Promise<void> => {
       const text = plainText(linesOf(card));
@@ -48,7 +51,7 @@ export function createGalleryPress({ bot, platforms, admins, logger }: GalleryPr
       show: (card) => show(card),
       showForm: async () => undefined,
       refuse: async ({ sentence, buttons }) => {
-        shown = textReply([sentence], buttons);
+        shown = asRefused(textReply([sentence], buttons));
       },
       offer: ({ card, private: own = card }) => show(own),
     });
@@ -63,7 +66,7 @@ export function createGalleryPress({ bot, platforms, admins, logger }: GalleryPr
 function replyTo(bot: Bot, caller: Caller, { task, action }: GalleryPress): Promise<Reply> {
   if (action.kind === 'button') {
     const pressed = parseButton(action.button)?.action ?? '';
-    const isOffered = OFFERED.has(pressed) && pressed !== 'retry';
+    const isOffered = (OFFERED.has(pressed) && pressed !== 'retry') || OF_BOARD.has(pressed);
     return isOffered ? bot.press(caller, action.button) : Promise.resolve({ kind: 'refused', sentence: IN_THE_CHAT });
   }
   if (action.kind === 'delete') return bot.command(caller, 'delete', { id: [task.id] });
@@ -113,6 +116,10 @@ async function callerOf(
     ...(uploadLimitBytes === undefined ? {} : { uploadLimitBytes }),
     address,
   };
+}
+
+function asRefused(reply: GalleryReply): GalleryReply {
+  return reply.kind === 'text' ? { ...reply, isRefused: true } : reply;
 }
 
 function textReply(texts: readonly string[], buttons: readonly CardButton[] = []): GalleryReply {

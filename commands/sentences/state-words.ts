@@ -1,7 +1,7 @@
 import { type Phase, phaseOf, type Task } from '#src/tasks/index.ts';
 
 /** Returns the phase of a task's message in one word or two. */
-export function phaseWord(phase: Phase, { leftBy, declined }: Task): string {
+export function phaseWord(phase: Phase, { leftBy, declined }: Pick<Task, 'leftBy' | 'declined'>): string {
   switch (phase) {
     case 'requested':
       return 'waiting for approval';

@@ -186,6 +186,8 @@ export interface SetView {
   readonly awayFrom?: string;
   /** In the order of the card. */
   readonly members: readonly SetMember[];
+  /** Of the board of a storyboard: that of its record, for the buttons that change it. Absent: it has none. */
+  readonly boardRevision?: number;
   /** The cut of what is on the board of a storyboard now, else the latest of its cuts. Absent: there is none. */
   readonly boardCut?: BoardCut;
   /** Set on the card of a comparison. */

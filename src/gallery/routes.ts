@@ -17,9 +17,9 @@ import {
 } from '../http/index.ts';
 import type { Logger } from '../logger.ts';
 import { type ClipLinks, fileNameOf, fileToSend } from '../media/index.ts';
-import type { Cut, Shot } from '../orders/index.ts';
+import { type Cut, clipsOf, cutIdOf, type Shot } from '../orders/index.ts';
 import type { Cuts } from '../studio/index.ts';
-import { type Task, type TaskId, typedPrompt } from '../tasks/index.ts';
+import { phaseAtEnd, type Task, type TaskId, typedPrompt } from '../tasks/index.ts';
 import type { MemberKey, PersonalDefaults } from '../teams/index.ts';
 import {
   ASPECT_RATIOS,
@@ -162,30 +162,39 @@ function sendError(thrown: unknown, reply: FastifyReply, logger: Logger): Fastif
 }
 
 /** Adds what the page shows above the clips of a set: takes and compared clips side by side, a board's order and its cuts. */
-function addSets(http: FastifyInstance, route: EnteredRoute, { sets, catalog }: GalleryOptions): void {
+function addSets(http: FastifyInstance, route: EnteredRoute, { access, sets, catalog }: GalleryOptions): void {
   http.get(
     `${GALLERY_PATH}/api/sets/:id`,
-    route(async ({ scope }, request, reply) => {
+    route(async ({ scope, session }, request, reply) => {
       const set = await sets.find(scope, idOf(request));
       if (set === undefined) return reply.code(404).send({ error: 'There are no clips of this order.' });
-      const { kind, of } = set.board.place;
+      const { board } = set;
+      const { kind, of } = board.place;
       const isBoard = kind === 'storyboard';
+      const current = cutIdOf(clipsOf(board).map((task) => task.id));
+      const cuts = isBoard ? await sets.cutsOf(scope, set) : [];
+      const [first] = set.tasks.values();
       return {
         kind,
-        of: isBoard ? set.board.shots.length : of,
-        shots: set.board.shots.map((shot) => shotOf(shot, set, catalog())),
-        cuts: isBoard ? (await sets.cutsOf(scope, set)).map(cutOf) : [],
+        of: isBoard ? board.shots.length : of,
+        revision: board.revision,
+        mayChange: isBoard && first !== undefined && (await access.mayDelete(session, first.origin)),
+        shots: board.shots.map((shot) => shotOf(shot, set, catalog())),
+        cuts: cuts.map((cut) => ({ ...cutOf(cut), isCurrent: cut.id === current })),
       };
     }),
   );
 }
 
 /** Returns a shot, a take or a compared clip, of a board in the order of the cut, with the clip that is in it. */
-function shotOf({ at, isSkipped, chosen }: Shot, { tasks }: VisibleSet, catalog: Catalog) {
+function shotOf({ at, isSkipped, chosen, takes }: Shot, { tasks }: VisibleSet, catalog: Catalog) {
   const task = tasks.get(chosen.id);
-  if (task === undefined || !isClip(task)) return { at, isSkipped, clip: null };
+  const seconds = (task ?? takes.find(({ id }) => tasks.has(id)))?.request.seconds ?? 1;
+  if (task === undefined || !isClip(task))
+    return { at, isSkipped, seconds, phase: task === undefined ? null : phaseAtEnd(task), clip: null };
   const { id, request } = task;
-  return { at, isSkipped, clip: { id, prompt: typedPrompt(request), model: titleOf(catalog, request.model) } };
+  const clip = { id, prompt: typedPrompt(request), model: titleOf(catalog, request.model) };
+  return { at, isSkipped, seconds, phase: 'done', clip };
 }
 
 function cutOf({ id, tasks, file, origin, requestedAtMs }: Cut) {
@@ -231,6 +240,8 @@ export type GalleryReply =
       readonly kind: 'text';
       readonly lines: readonly string[];
       readonly buttons: readonly { readonly id: string; readonly label: string }[];
+      /** Absent: it was done, or a question. */
+      readonly isRefused?: true;
     };
 
 /** Handles a press as the chat does: with the same prices, questions and limits. */

@@ -93,8 +93,13 @@ test('boards, lists and settings of the chat page are accessible', TIMEOUT, asyn
   await page.click('button:has-text("Create 3 shots")');
   await page.waitForSelector('text=All 3 shots are ready.');
   await page.click('button:has-text("Join 3 shots")');
-  await page.waitForSelector('article >> text=Cut of 3 shots');
+  await page.waitForSelector('text=up to date');
   await check('board');
+  await page.getByRole('button', { name: 'Play the cut' }).click();
+  await page.waitForSelector('.timeline video');
+  await page.click('.thread > summary');
+  await page.waitForSelector('article >> text=Cut of 3 shots');
+  await check('board that plays, with its thread');
   await page.selectOption('select[aria-label="A shot…"]', { index: 1 });
   await page.waitForSelector('article.private:has-text("Shot 1 of the board")');
   await check('shot');

@@ -88,6 +88,17 @@ test('four shots from a form, one fails and is retried, all are reordered, joine
   await expect.poll(async () => (await board()).text).toContain('All 4 shots are ready.');
   expect(upstream.creates).toBe(SHOTS + 1);
 
+  await playsInTurn(page);
+  await page.locator('[data-shot="4"]').focus();
+  await page.keyboard.press('Alt+ArrowLeft');
+  await expect.poll(async () => (await board()).text).toContain('In the cut: shots 1, 2, 4, 3.');
+  await dragTo(page, 3, 2);
+  await expect.poll(async () => (await board()).text).toContain('In the cut: shots 1, 3, 2, 4.');
+  await dragTo(page, 2, 3);
+  await expect.poll(async () => (await board()).text).not.toContain('In the cut');
+  // Of these presses, none is answered by a message.
+  expect((await dailies.messages()).filter(({ text }) => text.includes('is before shot'))).toEqual([]);
+
   // Moved in two choices: its menu, and where it goes.
   await page.selectOption('select[aria-label="A shot…"]', { label: '4 · it dreams · ready' });
   const menu = page.locator('article.private:has-text("Shot 4 of the board")');
@@ -96,6 +107,7 @@ test('four shots from a form, one fails and is retried, all are reordered, joine
   await expect.poll(async () => (await board()).text).toMatch(/Shot 4[\s\S]*Shot 1[\s\S]*Shot 2[\s\S]*Shot 3/u);
 
   await page.click('button:has-text("Join 4 shots")');
+  await page.locator('.thread > summary:has-text("3 shots, 1 take, 1 cut")').waitFor();
   const cut = async () => (await dailies.messages()).find(({ text: said }) => said.includes('Cut of 4 shots'));
   await expect.poll(async () => (await cut())?.attachments.length).toBe(1);
   const message = await cut();
@@ -113,6 +125,47 @@ test('four shots from a form, one fails and is retried, all are reordered, joine
   const viewport = { width: 360, height: 780 };
   await showsInGallery(await newPage({ colorScheme: 'dark', viewport }), dailies);
 });
+
+/** Moves a shot in the gallery, and joins the cut that is of the order before again. */
+async function joinsAgain(page: Page): Promise<void> {
+  await page.waitForSelector('text=The cut is up to date.');
+  await page.locator('[data-shot="4"]').focus();
+  await page.keyboard.press('Alt+ArrowRight');
+  await page.waitForSelector('text=The board has changed since the last cut.');
+  for (const first of ['.shots li', '.card'])
+    await expect.poll(() => page.locator(first).first().textContent()).toContain('a fox wakes up');
+  await page.click('button:has-text("Join again")');
+  await page.waitForSelector('text=The cut is up to date.');
+  await expect.poll(() => page.locator('.cut').count()).toBe(2);
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Play the cut' }).click();
+  await expect.poll(() => page.locator('.timeline video').getAttribute('src')).toMatch(/\/gallery\/cuts\/cut-/u);
+}
+
+/** Plays the cut: each shot in its turn, to the end. */
+async function playsInTurn(page: Page): Promise<void> {
+  const seen = await page.evaluateHandle(() => {
+    const shots: string[] = [];
+    new MutationObserver(() => {
+      const at = document.querySelector<HTMLElement>('.segment[aria-current]')?.dataset['shot'];
+      if (at !== undefined && at !== shots.at(-1)) shots.push(at);
+    }).observe(document.body, { subtree: true, childList: true, attributes: true });
+    return shots;
+  });
+  await page.getByRole('button', { name: 'Play the cut' }).click();
+  await expect.poll(() => seen.jsonValue()).toEqual(['1', '2', '3', '4']);
+  await page.getByRole('button', { name: 'Play the cut' }).waitFor();
+}
+
+/** Drags a shot onto the near half of one that is before it. */
+async function dragTo(page: Page, shot: number, before: number): Promise<void> {
+  const [from, to] = await Promise.all([shot, before].map((at) => page.locator(`[data-shot="${at}"]`).boundingBox()));
+  if (!from || !to) throw new TypeError('a shot is not shown');
+  await page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(to.x + to.width / 4, to.y + to.height / 2, { steps: 3 });
+  await page.mouse.up();
+}
 
 /** Finds the clips of the board together, with its order and its cut, which is played and downloaded. */
 async function showsInGallery(page: Page, dailies: RunningDailies): Promise<void> {
@@ -149,6 +202,7 @@ async function showsInGallery(page: Page, dailies: RunningDailies): Promise<void
   expect([await download.failure(), download.suggestedFilename()]).toEqual([null, expect.stringMatching(/\.mp4$/u)]);
   expect(await overflow(page)).toBeLessThanOrEqual(0);
   expect(await violations(page)).toEqual([]);
+  await joinsAgain(page);
   await page.click('text=Clear filters');
   await page.waitForSelector('.set', { state: 'detached' });
 }

@@ -390,7 +390,7 @@ export class BotHouse implements BotPorts {
             return { view, message: null, shot };
           }),
         );
-        return boardViewOf(setViewOf(place, first.view, inOrder), this.boardCut);
+        return boardViewOf(setViewOf(place, first.view, inOrder), board.revision, this.boardCut);
       }
       const view = setViewOf(place, first.view, members);
       if (place.kind === 'takes') return view;

@@ -20,7 +20,8 @@ async function take(browser: Browser, url: string, path: string): Promise<void> 
   await page.click('dialog.form[open] button[type=submit]');
   await press(page, 'Create 3 shots');
   await press(page, 'Join 3 shots');
-  await page.waitForSelector('article:has-text("Cut of 3 shots") video');
-  await scrollTo(page, 'article:has-text("Cut of 3 shots")');
+  await page.waitForSelector('text=up to date');
+  await page.click('.segment >> nth=1');
+  await scrollTo(page, '.timeline');
   await shoot(page, path);
 }

@@ -10,12 +10,12 @@ import { CloseIcon } from './icons.js';
 import { Log } from './messages/log.js';
 import { requesterOf } from './messages/rows.js';
 import { spoken } from './messages/spoken.js';
+import { MANAGER } from './people.js';
 import { Settings } from './settings.js';
 import { Sidebar } from './sidebar.js';
 import { keepUser, recallUser } from './storage.js';
 import { Connect, Welcome } from './welcome.js';
 
-const MANAGER = 'operator';
 const PEOPLE = ['ada', 'sam', MANAGER];
 const NO_SETUP = { commands: [], models: [], isEmbeddedService: true };
 

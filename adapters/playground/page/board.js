@@ -42,9 +42,22 @@ class Board {
     this.readUpTo = recall(this.#readKey, null);
   }
 
+  /** Messages of the channel itself. */
   get messages() {
+    return this.threadOf(null);
+  }
+
+  /** Returns the messages in the thread of a storyboard's card; of the channel itself for `null`. */
+  threadOf(card) {
+    const found = [...this.#messages.values()].filter(({ thread }) => (thread?.card ?? null) === card);
     // Two replicas may assign the same order; ties are broken as on the server.
-    return [...this.#messages.values()].sort((one, other) => one.order - other.order || (one.id < other.id ? -1 : 1));
+    return found.sort((one, other) => one.order - other.order || (one.id < other.id ? -1 : 1));
+  }
+
+  /** `order` of the last message, in threads as well; `undefined` without any. */
+  get #newest() {
+    const orders = [...this.#messages.values()].map(({ order }) => order);
+    return orders.length === 0 ? undefined : Math.max(...orders);
   }
 
   find(id) {
@@ -88,13 +101,13 @@ class Board {
   }
 
   markRead() {
-    const last = this.messages.at(-1);
-    if (last !== undefined && !this.hasLater) keep(this.#readKey, last.order);
+    const newest = this.#newest;
+    if (newest !== undefined && !this.hasLater) keep(this.#readKey, newest);
   }
 
   /** Places the "New" divider above all later messages. */
   leave() {
-    this.readUpTo = this.messages.at(-1)?.order ?? this.readUpTo;
+    this.readUpTo = this.#newest ?? this.readUpTo;
   }
 
   async #show(query) {
@@ -157,7 +170,7 @@ class Board {
   /** Reads a page of this channel; returns `null` on failure. */
   #fetch(query) {
     const { channel, user } = this;
-    return readMessages({ channel, user, ...query }).catch(() => null);
+    return readMessages({ channel, user, threads: 'grouped', ...query }).catch(() => null);
   }
 
   #onMessage(message) {
@@ -172,7 +185,8 @@ class Board {
     const isOver = isOther && !isInProgress(message);
     if (before === undefined || isOver) this.latest = message;
     // A window that ends before the channel does takes no newer messages, which would leave a gap.
-    if (before !== undefined || !this.hasLater) this.#store(message);
+    const isInWindow = message.thread === null ? !this.hasLater : this.#messages.has(message.thread.card);
+    if (before !== undefined || isInWindow) this.#store(message);
     this.changed();
   }
 

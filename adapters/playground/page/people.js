@@ -1,5 +1,8 @@
 import { html } from 'htm/preact';
 
+/** User who may decide on everyone's orders. */
+export const MANAGER = 'operator';
+
 /** Avatar of a user: the initials, in a colour derived from the name. */
 export function Initials({ name }) {
   const letters = name

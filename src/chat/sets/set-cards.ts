@@ -105,7 +105,7 @@ export class SetCards {
     const shown = [first, ...rest].find((one) => one?.view.task.removal?.hasContent !== false) ?? first;
     if (shown === undefined) throw new TypeError(`showing set ${set.id}: there is no such task`);
     const whole = { ...setViewOf(set, shown.view, members), ...standingIn(record, origin) };
-    if (board !== null) return boardViewOf(whole, await this.#cutOf(board, origin));
+    if (board !== null) return boardViewOf(whole, board.revision, await this.#cutOf(board, origin));
     if (set.kind !== 'comparison') return whole;
     const progress = this.#jointProgress(entries, record?.progress ?? null);
     return comparisonViewOf(whole, { entries, ordered, record: await comparisons.records.get(set.id), progress });

@@ -83,7 +83,7 @@ export function replacingViewOf(view: TaskView, shot: Pick<Task, 'request' | 'pr
 }
 
 /** Turns the view of a storyboard's card into that of its board: what is skipped does not count; pure. */
-export function boardViewOf(view: SetView, boardCut?: BoardCut): SetView {
+export function boardViewOf(view: SetView, boardRevision: number, boardCut?: BoardCut): SetView {
   const { phase, members } = view;
   if (phase === 'requested' || phase === 'declined') return view;
   const isFree = ({ task, refundKnown, phase: ended }: TaskView): boolean =>
@@ -98,7 +98,14 @@ export function boardViewOf(view: SetView, boardCut?: BoardCut): SetView {
   const [retryPrice = null] = known.length === prices.length ? total(known) : [];
   const again: readonly ButtonAction[] = retryPrice === null ? [] : ['retry'];
   const cut = boardCut === undefined ? {} : { boardCut };
-  return { ...view, ...cut, price, retryPrice, buttons: [...join, ...again, ...others, 'details'] };
+  return {
+    ...view,
+    ...cut,
+    boardRevision,
+    price,
+    retryPrice,
+    buttons: [...join, ...again, ...others, 'details'],
+  };
 }
 
 function buttonsOf(views: readonly TaskView[]): readonly ButtonAction[] {

@@ -74,7 +74,7 @@ function Gallery({ session, onLeft }) {
       <h1 ref=${title} class=${isWall ? 'sr' : ''} tabindex="-1">Gallery</h1>
       <p class="notice" role="status">${notice}</p>
       ${!isWall && html`<${Filters} filters=${filters} facets=${facets ?? NO_FACETS} session=${session} onFilters=${onFilters} />`}
-      ${!isWall && filters.set !== '' && html`<${SetOverview} key=${filters.set} id=${filters.set} session=${session} />`}
+      ${!isWall && filters.set !== '' && html`<${SetOverview} key=${filters.set} id=${filters.set} session=${session} onReordered=${() => refresh({ isReordered: true })} />`}
       <${Grid} list=${list} hasPosters=${session.hasPosters} onMore=${more} isWall=${isWall} onWall=${setWall} />
     </main>
   `;
@@ -185,10 +185,10 @@ function useClips(filters) {
   /** Turn of the list that is being read again; 0 for none. */
   const refreshing = useRef(0);
   /** Reads again what is shown: with what is new, and without what may not be seen any more. */
-  const refresh = async () => {
+  const refresh = async ({ isReordered = false } = {}) => {
     const turn = latest.current;
     // The clips of a set are in the order of its board.
-    if (filters.set !== '' || refreshing.current === turn) return;
+    if ((filters.set !== '' && !isReordered) || refreshing.current === turn) return;
     refreshing.current = turn;
     const clips = [];
     let page = { next: '' };

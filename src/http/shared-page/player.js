@@ -8,11 +8,11 @@ const icon = (path) => html`
   <svg viewBox="0 0 20 20" width="20" height="20" fill="none" stroke="currentColor" stroke-width="1.7" stroke-linecap="round"
     stroke-linejoin="round" aria-hidden="true">${path}</svg>
 `;
-const PLAY = icon(html`<path d="M6 4.5v11l9-5.5Z" fill="currentColor" />`);
-const PAUSE = icon(html`<path d="M7 5v10M13 5v10" stroke-width="3" />`);
+export const PLAY = icon(html`<path d="M6 4.5v11l9-5.5Z" fill="currentColor" />`);
+export const PAUSE = icon(html`<path d="M7 5v10M13 5v10" stroke-width="3" />`);
 const LOUD = icon(html`<path d="M3 8v4h3l4 3V5L6 8ZM13 7.5a4 4 0 0 1 0 5M15 5a7.5 7.5 0 0 1 0 10" />`);
 const MUTE = icon(html`<path d="M3 8v4h3l4 3V5L6 8Zm10 0 4 4m0-4-4 4" />`);
-const FULL = icon(html`<path d="M3 7V3h4m6 0h4v4m0 6v4h-4m-6 0H3v-4" />`);
+export const FULL = icon(html`<path d="M3 7V3h4m6 0h4v4m0 6v4h-4m-6 0H3v-4" />`);
 
 /**
  * Plays clips in step with each other, with one button and one seek bar; several are side by side in frames of one shape.
@@ -99,7 +99,7 @@ function usePlayback(root) {
 }
 
 /** Button that turns the sound on, of one clip among several. */
-function Sound({ isOn, of, onToggle }) {
+export function Sound({ isOn, of, onToggle }) {
   const label = of === undefined ? 'Sound' : `Sound of ${of}`;
   return html`<button type="button" class="icon-button" aria-label=${label} aria-pressed=${isOn} onClick=${onToggle}>${isOn ? LOUD : MUTE}</button>`;
 }
@@ -138,17 +138,17 @@ export function showFirst({ currentTarget: video }) {
   if (video.currentTime === 0) video.currentTime = FIRST_PICTURE;
 }
 
-function isAtEnd({ currentTime, duration }) {
+export function isAtEnd({ currentTime, duration }) {
   return currentTime >= duration - 0.05;
 }
 
-function fullScreen(element) {
+export function fullScreen(element) {
   if (document.fullscreenElement === null) element.requestFullscreen().catch(() => {});
   else void document.exitFullscreen();
 }
 
 /** Formats a time of a clip: `0:07`. */
-function clock(seconds) {
+export function clock(seconds) {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }

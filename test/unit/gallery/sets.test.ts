@@ -84,9 +84,13 @@ describe('the set of a clip', () => {
     expect((await house.get(`api/sets/${SET}`, hers)).json()).toEqual({
       kind: 'comparison',
       of: 3,
+      revision: 0,
+      mayChange: false,
       shots: tasks.map(({ id }, index) => ({
         at: index + 1,
         isSkipped: false,
+        seconds: 6,
+        phase: 'done',
         clip: { id, prompt: tasks[0]?.request.prompt, model: 'Swift 1' },
       })),
       cuts: [],
@@ -104,16 +108,27 @@ describe('the set of a storyboard', () => {
     const cut = await cutting.cut([three.id, one.id], BOB);
     const cookie = await house.open();
     const prompt = 'a fox';
+    const shot = { isSkipped: false, seconds: 6, phase: 'done' };
     expect((await house.get(`api/sets/${SET}`, cookie)).json()).toEqual({
       kind: 'storyboard',
       of: 3,
+      revision: 1,
+      mayChange: true,
       shots: [
-        { at: 3, isSkipped: false, clip: { id: three.id, prompt, model: 'Swift 1' } },
-        { at: 1, isSkipped: false, clip: { id: one.id, prompt, model: 'Swift 1' } },
-        { at: 2, isSkipped: true, clip: { id: two.id, prompt, model: 'Swift 1' } },
+        { ...shot, at: 3, clip: { id: three.id, prompt, model: 'Swift 1' } },
+        { ...shot, at: 1, clip: { id: one.id, prompt, model: 'Swift 1' } },
+        { ...shot, at: 2, isSkipped: true, clip: { id: two.id, prompt, model: 'Swift 1' } },
       ],
       cuts: [
-        { id: cut, shots: 2, bytes: 2 * SHOT_BYTES, seconds: 12, by: BOB.name, requestedAtMs: expect.any(Number) },
+        {
+          id: cut,
+          shots: 2,
+          bytes: 2 * SHOT_BYTES,
+          seconds: 12,
+          by: BOB.name,
+          requestedAtMs: expect.any(Number),
+          isCurrent: true,
+        },
       ],
     });
     expect((await house.get(`cuts/${cut}`)).statusCode).toBe(401);
@@ -133,6 +148,23 @@ describe('the set of a storyboard', () => {
     await cutting.cuts.removeWith(one.id, 'deleted');
     expect((await house.get(`api/sets/${SET}`, cookie)).json().cuts).toEqual([]);
     expect((await house.get(`cuts/${cut}`, cookie)).statusCode).toBe(404);
+  });
+
+  it('says whether a cut still is what the board shows, and who may change that', async () => {
+    const { house, cutting, tasks, place } = await setUp('storyboard');
+    await cutting.cut(
+      tasks.map(({ id }) => id),
+      BOB,
+    );
+    house.platform.memberRights.set('clips', { view: true, post: true, manage: false });
+    const read = async (cookie: string) => (await house.get(`api/sets/${SET}`, cookie)).json();
+    const [own, other] = [await house.open(), await house.open({ ...OPENER, user: { id: 'eve', name: 'Eve' } })];
+    expect([(await read(own)).mayChange, (await read(other)).mayChange]).toEqual([true, false]);
+    const isCurrent = async () => (await read(own)).cuts.map((cut: { isCurrent: boolean }) => cut.isCurrent);
+    expect(await isCurrent()).toEqual([true]);
+    const boards = new Boards(house.store);
+    await boards.change(await boards.get({ ...place, at: 1 }), { order: [2, 1, 3] });
+    expect(await isCurrent()).toEqual([false]);
   });
 
   it('is hidden from those who may not see its clips, by id as well', async () => {
@@ -164,7 +196,7 @@ describe('the set of a storyboard', () => {
     const cookie = await house.open();
     const { shots, cuts } = (await house.get(`api/sets/${SET}`, cookie)).json();
     expect([shots.length, cuts]).toEqual([3, []]);
-    expect(shots[1]).toEqual({ at: 2, isSkipped: false, clip: null });
+    expect(shots[1]).toEqual({ at: 2, isSkipped: false, seconds: 6, phase: null, clip: null });
     expect((await house.get(`cuts/${cut}`, cookie)).statusCode).toBe(404);
     const bobs = (await house.get(`api/sets/${SET}`, await house.open(BOBS))).json();
     expect(bobs.cuts).toMatchObject([{ id: cut }]);

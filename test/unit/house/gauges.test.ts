@@ -22,8 +22,8 @@ const TOP = join(import.meta.dirname, '../../..');
  * committed with its message, functions by 2, lines by 50 and exports by 2, for one commit of a create less.
  */
 const CEILINGS = {
-  lines: 81_160,
-  exports: 2_156,
+  lines: 82_400,
+  exports: 2_170,
   'exported functions with one call site': 291,
   'knotted folders of src': 0,
   'knotted folders of commands': 28,
@@ -35,7 +35,7 @@ const CEILINGS = {
   'files that handle message_gone': 20,
   sweepers: 1,
   'loops of compare-and-set': 1,
-  'terms of the glossary': 80,
+  'terms of the glossary': 82,
   'files of one create': 135,
   'functions of one create': 722,
   'reads of one create': 13,

@@ -3,13 +3,13 @@ import { Emoji } from '../icons.js';
 import { elapsed, relativeTime, Time, useSeconds } from '../time.js';
 import { isPending } from './phases.js';
 
-/** Text of a card, block by block. Untrusted parts are rendered as plain text; links come from the bot alone. */
-export function Blocks({ card, clip, busy, onJump, onPress }) {
-  return html`
-    <div class="card">
-      ${card.blocks.map((block, index) => html`<${Block} key=${index} block=${block} clip=${clip} busy=${busy} onJump=${onJump} onPress=${onPress} />`)}
-    </div>
-  `;
+/**
+ * Text of a card, block by block. Untrusted parts are rendered as plain text; links come from the bot alone.
+ * @param {object} props `children`: what is between its first block and the others
+ */
+export function Blocks({ card, children, ...more }) {
+  const blocks = card.blocks.map((block, index) => html`<${Block} key=${index} block=${block} ...${more} />`);
+  return html`<div class="card">${blocks[0]}${children}${blocks.slice(1)}</div>`;
 }
 
 function Block({ block, clip, busy, onJump, onPress }) {

@@ -6,7 +6,7 @@ import { Message } from './message.js';
 import { rowsOf } from './rows.js';
 
 /** Controls of a message; only those of the current message are tab stops. */
-const CONTROLS = 'article button, article a, article input, article select';
+const CONTROLS = 'article button, article a, article input, article select, article summary';
 
 /**
  * The messages of a channel. Stays scrolled to the end if it was there; else keeps the scroll position.
@@ -18,7 +18,7 @@ export function Log({ board, jumpTo, outbox, empty, messageProps, onLeave }) {
   const [current, setCurrent] = useState(null);
   const { messages, isLoaded, hasEarlier, hasLater } = board;
   const end = useEnd(log, board, messages);
-  const currentId = messages.some(({ id }) => id === current) ? current : messages.at(-1)?.id;
+  const currentId = board.find(current) !== undefined ? current : messages.at(-1)?.id;
   const rows = rowsOf(messages, { readUpTo: board.readUpTo, user: messageProps.user });
 
   useKeptFocus(log, onLeave);
@@ -117,8 +117,8 @@ function Row({ row, board, currentId, messageProps }) {
   if (row.kind === 'new') return html`<div class="divider new"><span>New</span></div>`;
   const { message, isCompact } = row;
   return html`
-    <${Message} message=${message} isCompact=${isCompact} isCurrent=${message.id === currentId}
-      original=${board.find(message.replyTo)} ...${messageProps} />
+    <${Message} message=${message} isCompact=${isCompact} currentId=${currentId} find=${(id) => board.find(id)}
+      thread=${board.threadOf(message.id)} readUpTo=${board.readUpTo} ...${messageProps} />
   `;
 }
 
@@ -151,7 +151,8 @@ function Skeleton() {
 }
 
 function neighbour(log, article, key) {
-  const articles = [...log.querySelectorAll('article')];
+  // Those of a closed thread cannot have the focus.
+  const articles = [...log.querySelectorAll('article')].filter((one) => one.checkVisibility());
   const at = articles.indexOf(article);
   return { ArrowUp: articles[at - 1], ArrowDown: articles[at + 1], Home: articles[0], End: articles.at(-1) }[key];
 }
@@ -192,6 +193,7 @@ function useJump(jumpTo, end) {
     const target = document.getElementById(jumpTo.id);
     if (target === null) return;
     done.current = jumpTo;
+    target.closest('details.thread')?.setAttribute('open', '');
     if (jumpTo.isAnswer) {
       target.scrollIntoView({ block: 'nearest' });
       end.look();
@@ -244,9 +246,11 @@ function useEnd(box, board, messages) {
     state.seen = null;
   }, [board]);
   const newest = messages.at(-1)?.order ?? 0;
+  const isOther = state.seen !== newest;
   if (state.seen === null) state.seen = newest;
   useLayoutEffect(() => {
-    stick();
+    // Not where a press only moves the focus: its button would move away before the pointer is lifted.
+    if (isOther) stick();
     // After the layout, so that messages count as seen only if the user is at the end.
     if (state.isThere) state.seen = newest;
   });

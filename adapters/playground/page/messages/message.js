@@ -1,9 +1,11 @@
 import { html } from 'htm/preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { newId } from '#src/http/shared-page/new-id.js';
+import { FIRST_PICTURE } from '#src/http/shared-page/player.js';
+import { Timeline } from '#src/http/shared-page/timeline.js';
 import { act } from '../api.js';
 import { Emoji, EyeIcon, ReplyIcon } from '../icons.js';
-import { Initials } from '../people.js';
+import { Initials, MANAGER } from '../people.js';
 import { elapsed, Time, useSeconds } from '../time.js';
 import { Blocks, Buttons, Selects } from './card.js';
 import { Media } from './media.js';
@@ -20,14 +22,16 @@ const REACTIONS = [
 const NAME_LENGTH = 120;
 
 /**
- * One message: its request, text, clip, buttons and reactions. Its controls are tab stops only while it is the current
- * one (`isCurrent`), so that a channel is one tab stop, not hundreds.
+ * One message: its request, text, clip, buttons and reactions, and of a storyboard its cut and thread. Its controls are tab
+ * stops only while it is the current one, so that a channel is one tab stop, not hundreds.
+ * @param {object} props `find`: returns a message by its id; `thread`: messages in its thread
  */
-export function Message({ message, original, isCompact, isCurrent, user, onJump, onForm, onAnswer, onTrouble }) {
+export function Message({ message, isCompact, thread = [], ...shared }) {
+  const { currentId, find, user, onJump, onForm, onAnswer, onTrouble } = shared;
   const [busy, setBusy] = useState(null);
-  const isMine = message.mentions.includes(user);
+  const original = find(message.replyTo);
+  const isCurrent = message.id === currentId;
   const isPrivate = message.visibleTo !== null;
-  const tabIndex = isCurrent ? 0 : -1;
 
   const send = async (what, body) => {
     if (busy !== null) return;
@@ -43,15 +47,15 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
 
   const classes = [
     'message',
-    isMine && 'mentions-me',
+    message.mentions.includes(user) && 'mentions-me',
     isPrivate && 'private',
     isCompact && 'compact',
     message.clip !== null && 'of-task',
   ];
   return html`
-    <article class=${classes.filter(Boolean).join(' ')} id=${message.id} tabindex=${tabIndex} aria-label=${nameOf(message)}
+    <article class=${classes.filter(Boolean).join(' ')} id=${message.id} tabindex=${isCurrent ? 0 : -1} aria-label=${nameOf(message)}
       data-current=${isCurrent}>
-      ${!isCompact && message.replyTo !== null && html`<${ReplyLine} message=${message} original=${original} onJump=${onJump} />`}
+      ${hasReplyLine(message, isCompact) && html`<${ReplyLine} message=${message} original=${original} onJump=${onJump} />`}
       ${!isCompact && html`<${Request} message=${message} />`}
       <span class="avatar">${!isCompact && html`<img src="/playground/page/icon.svg" alt="" width="36" height="36" />`}</span>
       <div class="body">
@@ -64,23 +68,81 @@ export function Message({ message, original, isCompact, isCurrent, user, onJump,
           </header>
         `
         }
-        <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, original, to, onJump)} onPress=${press} />
+        <${Content} message=${message} busy=${busy} onJump=${(to) => jumpFrom(message, original, to, onJump)} onPress=${press}>
+          ${message.board !== null && html`<${BoardTimeline} message=${message} find=${find} user=${user} />`}
+        <//>
         <${Media} message=${message} />
         <${Selects} selects=${message.card.selects} busy=${busy} onPress=${press} />
         <${Buttons} buttons=${message.card.buttons} busy=${busy} onPress=${press} />
         <${Reactions} message=${message} user=${user} onReact=${(emoji) => send('reactions', { emoji })} />
-        ${
-          isPrivate &&
-          html`
-          <footer class="only-you small"><${EyeIcon} /> Only you can see this ·${' '}
-            <button type="button" class="plain-link" onClick=${() => act('dismissals', { user, message: message.id })}>Dismiss</button>
-          </footer>
-        `
-        }
+        ${thread.length > 0 && html`<${Thread} messages=${thread} ...${shared} />`}
+        ${isPrivate && html`<${OnlyYou} onDismiss=${() => act('dismissals', { user, message: message.id })} />`}
       </div>
       ${message.clip !== null && html`<${Toolbar} busy=${busy} onReact=${(emoji) => send('reactions', { emoji })} />`}
     </article>
   `;
+}
+
+function OnlyYou({ onDismiss }) {
+  return html`
+    <footer class="only-you small"><${EyeIcon} /> Only you can see this ·${' '}
+      <button type="button" class="plain-link" onClick=${onDismiss}>Dismiss</button>
+    </footer>
+  `;
+}
+
+/** Returns whether a message names the one that it replies to, which is neither right above it nor the card of its thread. */
+function hasReplyLine({ replyTo, thread }, isCompact) {
+  return replyTo !== null && (thread === null ? !isCompact : replyTo !== thread.card);
+}
+
+/** The cut of a storyboard, whose shots its requester and the manager may move. */
+function BoardTimeline({ message: { board, channel }, find, user }) {
+  const { set, by, cut, revision, shots } = board;
+  const file = cut?.state === 'current' ? find(cut.message)?.attachments.at(0) : undefined;
+  const onMove = async (move) => {
+    const button = `move:${set}:${move.revision}:${move.shot}:${move.before}`;
+    // Without the message, the answer is not posted.
+    const { ok, error } = await act('presses', { id: newId(), user, channel, button });
+    return ok ? null : error;
+  };
+  const shown = shots.map(({ task, prompt, ...shot }) => ({ ...shot, id: task, words: prompt || 'removed' }));
+  return html`
+    <${Timeline} shots=${shown} revision=${revision} cut=${file?.url ?? null} onMove=${user === by || user === MANAGER ? onMove : null} />
+  `;
+}
+
+/** Messages below the card of a storyboard; open where one of them needs a decision. */
+function Thread({ messages, readUpTo, ...shared }) {
+  const isUndecided = messages.some(({ clip }) => clip?.phase === 'uncertain');
+  const [isOpen, setOpen] = useState(isUndecided);
+  useEffect(() => {
+    if (isUndecided) setOpen(true);
+  }, [isUndecided]);
+  const unread =
+    readUpTo === null ? [] : messages.filter((one) => one.order > readUpTo && requesterOf(one) !== shared.user);
+  return html`
+    <details class="thread" open=${isOpen} onToggle=${({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary><b>${counted(messages.length, 'message')}</b><span class="small">: ${kindsOf(messages)}</span>
+        ${unread.length > 0 && html` <span class="unread">${unread.length} new</span>`}
+        ${isUndecided && html` <span class="unread">Needs a decision</span>`}
+      </summary>
+      <div class="thread-messages">
+        ${messages.map((message) => html`<${Message} key=${message.id} message=${message} isCompact ...${shared} />`)}
+      </div>
+    </details>
+  `;
+}
+
+/** Says what the messages of a thread are: `6 shots, 1 take, 2 notes, 1 cut`. */
+function kindsOf(messages) {
+  const counts = Map.groupBy(messages, ({ thread }) => thread.kind);
+  const kinds = ['shot', 'take', 'note', 'cut'].filter((kind) => counts.has(kind));
+  return kinds.map((kind) => counted(counts.get(kind).length, kind)).join(', ');
+}
+
+function counted(number, one) {
+  return `${number} ${one}${number === 1 ? '' : 's'}`;
 }
 
 const playerOf = (task) => document.querySelector(`[data-task="${CSS.escape(task)}"] video`);
@@ -88,7 +150,7 @@ const playerOf = (task) => document.querySelector(`[data-task="${CSS.escape(task
 /** Fills the time of a form about a clip, whose id has that of the task, from its player, where that is stopped in the middle. */
 function atPlayer(form) {
   const player = playerOf(form.id.split(':')[1] ?? '');
-  if (player === null || player.ended || player.currentTime === 0) return form;
+  if (player === null || player.ended || player.currentTime <= FIRST_PICTURE) return form;
   const at = elapsed(player.currentTime * 1000);
   return { ...form, fields: form.fields.map((field) => (field.name === 'at' ? { ...field, value: at } : field)) };
 }

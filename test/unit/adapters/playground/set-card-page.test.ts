@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { field, formReply } from '#commands/ui/form-ids.ts';
 import type { MessageRef } from '#src/chat/platform.ts';
 import type { SetMember, SetView } from '#src/chat/view.ts';
 import type { TaskId } from '#src/tasks/task.ts';
@@ -159,6 +160,31 @@ it('leads from a note to its moment in the clip that it is about', async () => {
   await page.getByRole('button', { name: 'Show the clip at 0:03' }).click();
   const times = () => videos.evaluateAll((all) => all.map((one) => Math.round((one as HTMLVideoElement).currentTime)));
   await expect.poll(times).toEqual([0, 0, 3, 0]);
+});
+
+it('fills the time of a form from a clip that is stopped, and leaves it empty for one that was never played', async () => {
+  await allTakes();
+  const page = await visit();
+  const ready = () =>
+    page.locator('.clips video').evaluateAll((all) => all.every((one) => (one as HTMLVideoElement).currentTime > 0));
+  await expect.poll(ready).toBe(true);
+  const form = formReply({ form: 'changes', task: taskOf(1), after: 0 }, { title: 'Ask for changes', submit: 'Send' }, [
+    field('at', 'Time in the clip'),
+  ]);
+  house.bot.reply = form;
+  const time = async () => {
+    await page.locator('.buttons .button').first().click();
+    const value = await page.locator('dialog.form[open] [name=at]').inputValue();
+    await page.keyboard.press('Escape');
+    await page.locator('dialog[open]').waitFor({ state: 'hidden' });
+    return value;
+  };
+  expect(await time()).toBe('');
+  await page.evaluate((task) => {
+    const video = document.querySelector(`[data-task="${task}"] video`) as HTMLVideoElement;
+    video.currentTime = 2;
+  }, taskOf(1));
+  await expect.poll(time).toBe('0:02');
 });
 
 it('has one column where the screen is narrow', async () => {

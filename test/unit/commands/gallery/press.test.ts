@@ -4,6 +4,7 @@ import type { Caller } from '#commands/bot-port.ts';
 import { createGalleryPress } from '#commands/gallery/press.ts';
 import type { MemberRights } from '#src/chat/platform.ts';
 import type { GalleryPress } from '#src/gallery/routes.ts';
+import { memberIds } from '#src/pipeline/task-ids.ts';
 import type { Price, Task } from '#src/tasks/task.ts';
 import type { PolicyRules } from '#src/teams/policy/policy.ts';
 import { ada, BotHouse, bob, NOON_MS } from '#test/fakes/bot-house.ts';
@@ -137,6 +138,22 @@ describe('a press in the gallery', () => {
     await allow({});
     expect(await by(ada(), shot, retry)).toMatchObject({ kind: 'ordered' });
     expect(house.orders).toMatchObject([{ retryOf: task.id, takeOf: set, price: PRICE }]);
+  });
+
+  it('moves a shot of a board, and says whether that was refused', async () => {
+    const { house, task, by } = await setUp();
+    const set = { id: task.id, kind: 'storyboard', at: 1, of: 2 } as const;
+    for (const [index, id] of memberIds(set).entries())
+      house.records.set(id, { ...task, id, set: { ...set, at: index + 1 } });
+    const move = (revision: number) => ({ kind: 'button', button: `move:${task.id}:${revision}:1:0` }) as const;
+    const moved = await by(ada(), task, move(0));
+    expect(moved).toMatchObject({ kind: 'text', buttons: [] });
+    const refused = await by(bob(), task, move(1), '2');
+    expect(refused).toMatchObject({ kind: 'text', isRefused: true });
+    expect(await by(ada(), task, { kind: 'button', button: `join:set-${task.id}` }, '3')).toMatchObject({
+      isRefused: true,
+      lines: [expect.stringContaining('at least two shots')],
+    });
   });
 
   it('orders nothing where the person may not post', async () => {
