@@ -21,7 +21,7 @@ const TOP = join(import.meta.dirname, '../../..');
  * images, requests and frames, lines by 180.
  */
 const CEILINGS = {
-  lines: 81_470,
+  lines: 81_480,
   exports: 2_144,
   'exported functions with one call site': 282,
   'knotted folders of src': 0,
