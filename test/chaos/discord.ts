@@ -306,7 +306,9 @@ export class DiscordSide implements Side {
 
   #everything(): readonly Message[] {
     const { channels } = this.#discord;
-    return [channels.general, channels.clips].flatMap((channel) => this.#discord.messages(channel));
+    const inChannels = [channels.general, channels.clips].flatMap((channel) => this.#discord.messages(channel));
+    // The thread of a message has its id.
+    return [...inChannels, ...inChannels.flatMap(({ id }) => this.#discord.messages(id))];
   }
 }
 

@@ -94,12 +94,18 @@ test('boards, lists and settings of the chat page are accessible', TIMEOUT, asyn
   await page.waitForSelector('text=All 3 shots are ready.');
   await page.click('button:has-text("Join 3 shots")');
   await page.waitForSelector('text=up to date');
-  await check('board');
-  await page.getByRole('button', { name: 'Play the cut' }).click();
-  await page.waitForSelector('.timeline video');
+  // The answer to the press is in the thread, which it opens.
+  await page.waitForSelector('.thread[open] article >> text=Cut of 3 shots');
+  await check('board with its thread');
   await page.click('.thread > summary');
-  await page.waitForSelector('article >> text=Cut of 3 shots');
-  await check('board that plays, with its thread');
+  await page.waitForSelector('.thread:not([open])');
+  await page.getByRole('button', { name: 'Play the cut' }).click();
+  // The screen has its size, once it plays.
+  await page.waitForFunction(
+    () => Number((document.querySelector('.timeline .seek input') as HTMLInputElement).value) > 0,
+  );
+  await check('board that plays');
+  await page.click('.thread > summary');
   await page.selectOption('select[aria-label="A shot…"]', { index: 1 });
   await page.waitForSelector('article.private:has-text("Shot 1 of the board")');
   await check('shot');
