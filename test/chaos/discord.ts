@@ -277,7 +277,7 @@ export class DiscordSide implements Side {
   shown(kept: Kept): readonly Shown[] {
     const messages = this.#everything().map((message) => ({
       id: message.id,
-      channel: message.channelId,
+      channel: this.#channelOf(message),
       buttons: idsOf(message),
       words: plainOf(message),
       files: message.attachments.map(({ filename, bytes }) => ({ name: filename, bytes })),
@@ -302,6 +302,11 @@ export class DiscordSide implements Side {
     const words = plainOf(message);
     const isPing = this.#discord.pings.some(({ messageId }) => messageId === message.id);
     return isPing && words.includes(order) && reportsEnd(words);
+  }
+
+  /** Returns the channel of a message; of one in the thread of a card, that of the card. */
+  #channelOf({ channelId }: Message): string {
+    return this.#discord.channelOf(channelId) ?? channelId;
   }
 
   #everything(): readonly Message[] {

@@ -126,6 +126,8 @@ export interface FakeDiscord {
   startThread(messageId: string, name: string): void;
   /** Returns the name of the thread of a message; `null` if it has none. */
   threadOf(messageId: string): string | null;
+  /** Returns the channel that a thread belongs to; `null` for any other channel. */
+  channelOf(threadId: string): string | null;
   /** Removes the bot from its server. */
   removeBot(): void;
   /** Answers the bot's token with 401 until it is restored. */
@@ -282,6 +284,7 @@ export async function startDiscord(options: FakeDiscordOptions = {}): Promise<Fa
     deleteChannel: (id) => removeChannel(world, world.channel(id)),
     startThread: (id, name) => void startThread(world, present(world.messages.get(id), `message ${id}`), name),
     threadOf: (id) => world.channels.get(id)?.name ?? null,
+    channelOf: (id) => world.channels.get(id)?.parentId ?? null,
     removeBot: () => removeBot(world),
     revokeToken() {
       world.isTokenRefused = true;

@@ -19,12 +19,14 @@ const TOP = join(import.meta.dirname, '../../..');
  * raised lines by 3,340, exports by 65, those with one call site by 8, fields of `BotPorts` by 1 and the knot of commands by 1. Cards of
  * sets that hold their clips raised lines by 520, exports by 7 and functions by 2, and the administrators' page lines by 180 and exports by 2; pictures of
  * images, requests and frames, lines by 180; threads of storyboards on Discord, lines by 150, exports by 3 and functions by 2; a card that is
- * committed with its message, functions by 2, lines by 50 and exports by 2, for one commit of a create less.
+ * committed with its message, functions by 2, lines by 50 and exports by 2, for one commit of a create less; boards
+ * by selects and menus, lines by 600, exports by 18 and those with one call site by 8; timelines and threads on the pages, lines by 1,100, exports by 12
+ * and terms of the glossary by 2.
  */
 const CEILINGS = {
-  lines: 82_400,
-  exports: 2_170,
-  'exported functions with one call site': 291,
+  lines: 82_240,
+  exports: 2_167,
+  'exported functions with one call site': 290,
   'knotted folders of src': 0,
   'knotted folders of commands': 28,
   'fields of Task': 34,
