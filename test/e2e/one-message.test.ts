@@ -91,7 +91,7 @@ function onSlack(slack: FakeSlack): Side {
   const command = {
     'one clip': `create ${PROMPT}`,
     'four takes': `create ${PROMPT} --takes 4`,
-    'a comparison of three': `compare ${PROMPT} --models ${MODELS}`,
+    'a comparison of three': `compare ${PROMPT} --models ${MODELS.join(',')}`,
     'a storyboard of six, one of which fails': `storyboard --seconds 4\n${SHOTS.join('\n')}`,
   };
   const isPing = (ts: string) => slack.pings.some((ping) => ping.id === user && ping.ts === ts);

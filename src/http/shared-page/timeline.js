@@ -294,11 +294,11 @@ function Segments({ spans, playback, move }) {
   const list = useRef(null);
   const { drag, handlers, isClick } = useDrag(list, spans, move);
   /** Shot whose focus a new place must not take away. */
-  const kept = useRef(null);
+  const kept = useRef(0);
   useLayoutEffect(() => {
-    if (kept.current === null) return;
+    if (kept.current === 0) return;
     const button = list.current.querySelector(`[data-shot="${kept.current}"]`);
-    kept.current = null;
+    kept.current = 0;
     if (button !== document.activeElement) button?.focus();
   });
   const { current, time, length, seek, screen } = playback;
