@@ -88,6 +88,8 @@ test('four shots from a form, one fails and is retried, all are reordered, joine
   await expect.poll(async () => (await board()).text).toContain('All 4 shots are ready.');
   expect(upstream.creates).toBe(SHOTS + 1);
 
+  // Each shot has its picture, or where ffmpeg makes none, the beginning of its clip.
+  await expect.poll(() => page.locator('.segment :is(img, video)').count()).toBe(SHOTS);
   await playsInTurn(page);
   await page.locator('[data-shot="4"]').focus();
   await page.keyboard.press('Alt+ArrowLeft');

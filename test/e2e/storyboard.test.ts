@@ -109,7 +109,7 @@ test('a storyboard of four shots, one failing and retried, joined over a kill in
   await expect.poll(async () => (await board())?.text, { timeout: WITHIN }).toContain('Cut: See it · up to date');
   const ids = (await board())?.buttons.map(({ id }) => id) ?? [];
   expect(ids).not.toContainEqual(expect.stringMatching(/^join:/u));
-  const set = ids.find((id) => id.startsWith('board:'))?.slice('board:'.length) ?? '';
+  const set = ids.find((id) => id.startsWith('details:'))?.slice('details:'.length) ?? '';
   const again = answered(await dailies.press((await board())?.id ?? '', `join:${set}`, { user: 'ana' }));
   expect((await dailies.message(again)).text).toContain('These shots are joined already.');
   expect(await cuts()).toHaveLength(1);

@@ -345,11 +345,13 @@ function boundaryOf(spans, { at, to }) {
 
 /** What a segment shows of its shot, and its name. */
 function Picture({ shot }) {
-  const { at, seconds, state, progress, poster } = shot;
-  const [isMissing, setMissing] = useState(false);
+  const { at, seconds, state, progress, poster, url } = shot;
+  const [missing, setMissing] = useState(null);
+  const isMissing = poster === missing;
   const isRunning = state !== null && typeof progress === 'number';
   return html`
-    ${poster !== null && !isMissing && html`<img src=${poster} alt="" draggable=${false} onError=${() => setMissing(true)} />`}
+    ${!isMissing && html`<img src=${poster} alt="" draggable=${false} onError=${() => setMissing(poster)} />`}
+    ${isMissing && url !== null && html`<video src=${url} preload="metadata" muted playsinline tabindex="-1" aria-hidden="true"></video>`}
     <span class="number" aria-hidden="true">${at}</span>
     ${state !== null && html`<span class="state truncated" aria-hidden="true">${state}</span>`}
     <span class="length" aria-hidden="true">${seconds} s</span>
