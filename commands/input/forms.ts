@@ -40,7 +40,7 @@ import {
   styleChoices,
   takesChoices,
 } from '../sentences/settings.ts';
-import { INSERTED_MEANWHILE, placeInserted } from '../storyboard/insert.ts';
+import { placeInserted } from '../storyboard/insert.ts';
 import { orderEntered, sharedIn } from '../storyboard/script.ts';
 import { field, formId, formReply, parseForm } from '../ui/form-ids.ts';
 import { type BotPorts, refused } from './subcommand.ts';
@@ -75,6 +75,11 @@ export function insertForm(
 ): Reply {
   const { prompt: _, ...settings } = fitRequest(catalog, settingsOf(request)).request;
   const reply = orderForm({ id: formId({ form: 'insert', ...where }), ...FORM_WORDS.insert }, catalog, settings);
+  return formOfShot(reply);
+}
+
+/** Leaves out the number of takes: a shot is one clip. */
+function formOfShot(reply: Reply): Reply {
   if (reply.kind !== 'form') return reply;
   const fields = reply.form.fields.filter(({ name }) => name !== 'takes');
   return { kind: 'form', form: { ...reply.form, fields } };
@@ -148,9 +153,11 @@ function modelOf({ models, defaultModel }: Catalog, request: RequestDraft): Mode
 }
 
 /** Returns the form of **Fix it**: the valid values of a refused request, with notes on the invalid ones. */
-export function fixForm(ports: Pick<BotPorts, 'catalog' | 'frames'>, { id, request }: Draft): Reply {
+export function fixForm(ports: Pick<BotPorts, 'catalog' | 'frames'>, { id, request, takeOf }: Draft): Reply {
   if (request.script !== undefined) return storyboardForm(ports, id, request);
-  return orderForm({ id: formId({ form: 'fix', task: id }), ...FORM_WORDS.fix }, ports.catalog(), request, true);
+  const form = { id: formId({ form: 'fix', task: id }), ...FORM_WORDS.fix };
+  const reply = orderForm(form, ports.catalog(), request, true);
+  return takeOf === undefined ? reply : formOfShot(reply);
 }
 
 /** Returns the form of **Enter its ID**, which asks for the id from the service's console. */
@@ -292,7 +299,8 @@ async function orderFixed(ports: BotPorts, caller: Caller, values: FormValues, i
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
   const { draft } = found;
-  const request = { ...completed(ports.catalog(), values, asTyped(draft.request)), ...mediaOf(values) };
+  const entered = draft.takeOf === undefined ? values : withoutTakes(values);
+  const request = { ...completed(ports.catalog(), entered, asTyped(draft.request)), ...mediaOf(entered) };
   return orderFilledIn(ports, caller, { ...draft, request });
 }
 
@@ -307,11 +315,14 @@ async function orderInserted(
   if ('reply' in inserted) return inserted.reply;
   const { identity, next } = inserted;
   const { prompt: _, ...settings } = settingsOf(next.request);
-  const { takes: _takes, ...entered } = values;
+  const entered = withoutTakes(values);
   const request = { ...completed(ports.catalog(), entered, settings), ...mediaOf(entered) };
-  const reply = await orderFilledIn(ports, caller, { ...identity, request });
-  const task = reply.kind === 'task' ? await ports.tasks.get(reply.task) : undefined;
-  return task === undefined || task.press === identity.press ? reply : refused(INSERTED_MEANWHILE);
+  return orderFilledIn(ports, caller, { ...identity, request });
+}
+
+/** Returns the values of the form of a shot, which is one clip. */
+function withoutTakes({ takes: _, ...values }: FormValues): FormValues {
+  return values;
 }
 
 /** Adds the values of the original to those of a form, which may not have a field for each, as far as they fit. */

@@ -37,7 +37,7 @@ export interface SteeringHint {
 export interface BotPorts {
   readonly tasks: Omit<TaskService, 'resume'>;
   readonly chat: Chat;
-  readonly boards: Pick<Boards, 'get' | 'change'>;
+  readonly boards: Pick<Boards, 'get' | 'change' | 'insert'>;
   /** Last frames of clips, with which the next shots of storyboards start. */
   readonly frames: Pick<LastFrames, 'missing'>;
   /** Joins clips into one file. */

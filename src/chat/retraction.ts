@@ -1,7 +1,7 @@
 import type { RecordWrite } from '../engine/index.ts';
 import { asDailiesError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import { boardRecords, type TaskSet } from '../orders/index.ts';
+import { boardRecords, insertionRecords, type TaskSet } from '../orders/index.ts';
 import {
   isContentRemoved,
   type Origin,
@@ -108,7 +108,11 @@ export class TaskRetraction {
     const own = await this.#ownDeletions(task);
     if (set === undefined || !isContentRemoved(set.shown)) return own;
     const { id } = set.place;
-    const records = [boardRecords.overwriting(id, null), setNotices.overwriting({ id }, null)];
+    const records = [
+      boardRecords.overwriting(id, null),
+      insertionRecords.overwriting(id, null),
+      setNotices.overwriting({ id }, null),
+    ];
     return [...own, ...(await this.#ownDeletions(cardToRetract(set))), ...records, comparisons.records.deletion(id)];
   }
 

@@ -7,6 +7,7 @@ import {
   isBlind,
   isContentRemoved,
   isEnded,
+  MAX_SET_SIZE,
   readTasks,
   type SetPlace,
   type Task,
@@ -21,6 +22,14 @@ export interface BoardRecord extends Versioned {
   readonly skipped: readonly number[];
   /** Takes, or other clips, that a person chose, by the number of the shot. A take that is finished later replaces the choice. */
   readonly chosen: Readonly<Record<string, { readonly take: TaskId; readonly atMs: number }>>;
+}
+
+/** Numbers and places of the shots that were asked for after their storyboard, by the press that asked. */
+export interface InsertionRecord extends Versioned {
+  /** `before`: the number of the shot that it goes before. */
+  readonly shots: Readonly<
+    Record<string, { readonly at: number; readonly before: number; readonly askedAtMs: number }>
+  >;
 }
 
 /** One shot of a storyboard. */
@@ -83,12 +92,14 @@ export function boardOf(
   place: SetPlace,
   record: BoardRecord | undefined,
   { members, takes }: { readonly members: readonly Task[]; readonly takes: readonly Task[] },
+  inserted: InsertionRecord['shots'] = {},
 ): Board {
-  const own = takes.filter((take) => take.takeOf?.id === place.id && isOrdered(take));
-  const order = orderOf([...members.map(({ set }) => set), ...own.map(({ takeOf }) => takeOf)], record);
+  const own = takes.filter((take) => take.takeOf?.id === place.id && isOrdered(take)).toSorted(byCreation);
+  const places = [...members.map(({ set }) => set), ...own.map(({ takeOf }) => takeOf)];
+  const order = orderOf(places, record, Object.values(inserted));
   const shots = order.flatMap((at): readonly Shot[] => {
     const first = members.filter(({ set }) => set?.at === at);
-    const later = own.filter(({ takeOf }) => takeOf?.at === at).toSorted(byCreation);
+    const later = own.filter(({ takeOf }) => takeOf?.at === at);
     const all = [...first, ...later];
     const choice = record?.chosen[at];
     const other = takes.find(({ id }) => id === choice?.take);
@@ -104,11 +115,24 @@ function isOrdered({ state }: Task): boolean {
   return state !== 'requested' && state !== 'declined';
 }
 
-/** @param places of the tasks of the set, then of its takes: a shot that was inserted has these alone */
-function orderOf(places: readonly (SetPlace | undefined)[], record: BoardRecord | undefined): readonly number[] {
-  const written = places.flatMap((one) => one?.at ?? []);
-  const known = (record?.order ?? []).filter((at) => written.includes(at));
-  return [...new Set([...known, ...written])];
+/**
+ * Returns the numbers of the shots in their order; one that the record does not know stands before the shot that it was inserted
+ * before, else at the end.
+ * @param places of the tasks of the set, then of its takes: a shot that was inserted has these alone
+ */
+function orderOf(
+  places: readonly (SetPlace | undefined)[],
+  record: BoardRecord | undefined,
+  inserted: readonly { readonly at: number; readonly before: number }[],
+): readonly number[] {
+  const written = new Set(places.flatMap((one) => one?.at ?? []));
+  const order = (record?.order ?? []).filter((at) => written.has(at));
+  for (const at of written.difference(new Set(order))) {
+    const before = inserted.find((one) => one.at === at)?.before ?? 0;
+    const index = order.indexOf(before);
+    order.splice(index < 0 ? order.length : index, 0, at);
+  }
+  return order;
 }
 
 /**
@@ -151,9 +175,55 @@ export const boardRecords = collection<TaskId, BoardRecord>({
   personal: 'with its task',
 });
 
+export const insertionRecords = collection<TaskId, InsertionRecord>({
+  name: 'inserted_shots',
+  holds: 'numbers and places of shots that were inserted into a storyboard',
+  kept: 'until the content of its shots is removed',
+  personal: 'with its task',
+});
+
 /** Names the index of the boards on which a clip was chosen that is no take of theirs, by the time of the choice. */
 function boardsWithClip(task: TaskId): string {
   return `boards-with:${task}`;
+}
+
+/** Longest time between the number of a shot and its order, or the question about it. */
+const ORDERING_MS = 60_000;
+/** Shot that is about to be ordered. */
+interface AskedInsertion {
+  readonly press: string;
+  /** Number of the shot that it goes before. */
+  readonly before: number;
+  readonly nowMs: number;
+  /** Returns whether what another press asked for is ordered, or may still be. */
+  readonly isOpen: (press: string) => Promise<boolean>;
+}
+
+/**
+ * Decides on the number of a shot that is about to be ordered, and leaves out those that were never ordered.
+ * @param inserted by the presses before
+ * @returns the number, or `null` where the board is full; `value`: what is to be recorded. Absent: nothing
+ */
+export async function insertionOn(
+  { place, shots }: Board,
+  inserted: InsertionRecord['shots'],
+  { press, before, nowMs, isOpen }: AskedInsertion,
+): Promise<{ readonly value?: Omit<InsertionRecord, 'revision'>; readonly result: number | null }> {
+  const known = inserted[press];
+  if (known !== undefined) return { result: known.at };
+  const entries = await Promise.all(
+    Object.entries(inserted).map(async (entry) => {
+      const [other, { at, askedAtMs }] = entry;
+      const isBought = shots.some((shot) => shot.at === at);
+      return isBought || nowMs - askedAtMs < ORDERING_MS || (await isOpen(other)) ? [entry] : [];
+    }),
+  );
+  const kept = Object.fromEntries(entries.flat());
+  const taken = new Set([...shots.map(({ at }) => at), ...Object.values(kept).map(({ at }) => at)]);
+  if (taken.size >= MAX_SET_SIZE) return { result: null };
+  let at = place.of + 1;
+  while (taken.has(at)) at += 1;
+  return { value: { shots: { ...kept, [press]: { at, before, askedAtMs: nowMs } } }, result: at };
 }
 
 /** Largest number of further takes of a board that are read. */
@@ -170,8 +240,9 @@ export class Boards {
   }
 
   async get(place: SetPlace): Promise<Board> {
-    const [record, entries] = await Promise.all([
+    const [record, inserted, entries] = await Promise.all([
       boardRecords.get(this.#store, place.id),
+      insertionRecords.get(this.#store, place.id),
       this.#store.scan(boardTakesIndex(place.id), { limit: MAX_TAKES }),
     ]);
     const ids = memberIds(place);
@@ -181,7 +252,18 @@ export class Boards {
       readTasks(this.#store, ids),
       readTasks(this.#store, [...further.difference(new Set<string>(ids))]),
     ]);
-    return boardOf(place, record, { members, takes });
+    return boardOf(place, record, { members, takes }, inserted?.shots);
+  }
+
+  /**
+   * Gives a shot that is about to be ordered a number that no other one has, and its place before another shot, wherever that
+   * stands once it is bought. A press keeps what it got.
+   * @returns `null`: all that is on the board or may still be ordered fills it
+   */
+  insert(place: SetPlace, asked: AskedInsertion): Promise<number | null> {
+    return insertionRecords.change<number | null>(this.#store, place.id, async (current) =>
+      insertionOn(await this.get(place), current?.shots ?? {}, asked),
+    );
   }
 
   /** Returns the sets on whose boards a clip was chosen that is no take of theirs. */

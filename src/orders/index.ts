@@ -4,6 +4,7 @@ export {
   Boards,
   boardRecords,
   clipsOf,
+  insertionRecords,
   isReplaced,
   outdatedIn,
   type Shot,

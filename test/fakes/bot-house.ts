@@ -17,7 +17,14 @@ import type { ApprovalOutcome, ApprovalPress, ApprovalTasks } from '#src/money/a
 import { BudgetRepository } from '#src/money/budgets.ts';
 import { CarriedSpend } from '#src/money/carried-spend.ts';
 import type { NoticeOrder, Notices } from '#src/money/notices.ts';
-import { type BoardRecord, boardOf, isReplaced, outdatedIn } from '#src/orders/board.ts';
+import {
+  type BoardRecord,
+  boardOf,
+  type InsertionRecord,
+  insertionOn,
+  isReplaced,
+  outdatedIn,
+} from '#src/orders/board.ts';
 import { cutIdOf } from '#src/orders/cut.ts';
 import type { ForgetOrder } from '#src/people/forgetting/forgetting.ts';
 import { Drafts } from '#src/pipeline/drafts.ts';
@@ -26,6 +33,7 @@ import type { OverBudget } from '#src/pipeline/over-budget.ts';
 import { memberIds, taskIdOf } from '#src/pipeline/task-ids.ts';
 import type { Decision } from '#src/pipeline/task-service.ts';
 import type { VisibleScope } from '#src/pipeline/visible-history.ts';
+import { Serial } from '#src/serial.ts';
 import type { CutOrder, CutRequested } from '#src/studio/cuts/cuts.ts';
 import { APPROVAL_TTL_MS } from '#src/tasks/approval.ts';
 import { boughtState } from '#src/tasks/chain.ts';
@@ -436,6 +444,7 @@ export class BotHouse implements BotPorts {
   /** Sets whose card was shown anew. */
   readonly updatedBoards: TaskId[] = [];
   readonly #boards = new Map<TaskId, BoardRecord>();
+  readonly #insertions = new Map<TaskId, InsertionRecord['shots']>();
   readonly boards: BotPorts['boards'] = {
     get: async (place) => {
       const members = memberIds(place).flatMap((id) => this.records.get(id) ?? []);
@@ -444,7 +453,7 @@ export class BotHouse implements BotPorts {
       const takes = [...this.records.values()].filter(
         ({ id, takeOf, set }) => takeOf?.id === place.id || (chosen.includes(id) && set?.id !== place.id),
       );
-      return boardOf(place, record, { members, takes });
+      return boardOf(place, record, { members, takes }, this.#insertions.get(place.id));
     },
     change: async ({ place, revision, shots }, { order, skipped, choice }) => {
       const before = this.#boards.get(place.id);
@@ -457,7 +466,16 @@ export class BotHouse implements BotPorts {
       });
       return true;
     },
+    // Like compare-and-set, which tries again: one after the other.
+    insert: (place, asked) =>
+      this.#inserting.run(place.id, async () => {
+        const board = await this.boards.get(place);
+        const { value, result } = await insertionOn(board, this.#insertions.get(place.id) ?? {}, asked);
+        if (value !== undefined) this.#insertions.set(place.id, value.shots);
+        return result;
+      }),
   };
+  readonly #inserting = new Serial<TaskId>();
 
   /** Notices posted at once, and the outcome of the next ones. */
   readonly posted: NoticeOrder[] = [];

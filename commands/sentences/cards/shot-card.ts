@@ -146,7 +146,7 @@ function shotButtons(
     mayRetry && button({ action: 'edit', task }, 'Edit words'),
     shots.length < MAX_SET_SIZE &&
       retryPrice !== null &&
-      button({ action: 'insert', set: set.id, before: at }, `Insert a shot before${price}`),
+      button({ action: 'insert', set: set.id, before: at }, 'Insert a shot before'),
   ]);
 }
 

@@ -102,7 +102,7 @@ describe('the menu of a shot', () => {
     expect(text).toMatch(/Shot 1 of the board · 4 s · \$0\.20 · Done in/u);
     expect(text).toContain('Price so far: $0.20');
     expect(card.blocks?.[0]).toMatchObject({ picture: { alt: 'A frame of “a fox”' } });
-    expect(labels).toEqual(['Retry · $0.20', 'Skip', 'Edit words', 'Insert a shot before · $0.20']);
+    expect(labels).toEqual(['Retry · $0.20', 'Skip', 'Edit words', 'Insert a shot before']);
     expect(ofSelect('Move…').map(({ label }) => label)).toEqual([
       'Before 3 · it sleeps',
       'Before 4 · it wakes',
@@ -154,7 +154,7 @@ describe('the menu of a shot', () => {
     if (retried.kind !== 'task') throw new TypeError(replyText(retried));
     // A take that is in progress is none to choose.
     expect((await open(1)).ofSelect('Use another take…')).toEqual([]);
-    expect((await open(1)).labels).toEqual(['Skip', 'Insert a shot before · $0.20']);
+    expect((await open(1)).labels).toEqual(['Skip', 'Insert a shot before']);
     for (const event of DONE)
       house.happen(retried.task, { ...event, ...('atMs' in event ? { atMs: house.clock.now() } : {}) });
     expect((await board()).shots[0]?.chosen.id).toBe(retried.task);
@@ -262,7 +262,7 @@ describe('Insert a shot before', () => {
 
   it('opens a form without words, with the settings of the shot', async () => {
     const { open, press } = await withInsert();
-    const id = (await open(4)).id('Insert a shot before · $0.30');
+    const id = (await open(4)).id('Insert a shot before');
     const reply = await press(id);
     if (reply.kind !== 'form') throw new TypeError(replyText(reply));
     const values = Object.fromEntries(reply.form.fields.map(({ name, value }) => [name, value]));
@@ -313,32 +313,77 @@ describe('Insert a shot before', () => {
     expect(await order()).toEqual([5, 1, 6, 2, 3, 4]);
   });
 
-  it('of two persons at the same moment buys one, or both as two shots', async () => {
+  it('of two persons at the same moment is two shots', async () => {
     const { insert, bought } = await withInsert();
     const replies = await Promise.all([insert(1), insert(1, { caller: bob({ mayManage: true }) })]);
-    const placed = replies.filter(({ kind }) => kind === 'task');
-    expect(bought()).toHaveLength(placed.length);
-    expect(new Set(bought().map(({ takeOf }) => takeOf?.at)).size).toBe(placed.length);
-    for (const reply of replies.filter(({ kind }) => kind !== 'task'))
-      expect(replyText(reply)).toContain('Someone else inserted a shot at the same moment. Nothing was bought');
+    expect(replies.map(({ kind }) => kind)).toEqual(['task', 'task']);
+    expect(new Set(bought().map(({ takeOf }) => takeOf?.at))).toEqual(new Set([5, 6]));
   });
 
-  it('waits for a confirmation or an approval with its place, and its question keeps its own words', async () => {
-    const { house, insert, bought, order } = await withInsert();
-    house.rules = { confirmAbove: { amount: '0.10', currency: 'USD' }, budgets: [] };
-    const asked = await insert(2);
-    const other = await insert(2, { values: { prompt: 'it sneezes', seconds: '6' } });
-    expect(bought()).toEqual([]);
+  /** Has every order ask first. */
+  async function withQuestions() {
+    const made = await withInsert();
+    made.house.rules = { confirmAbove: { amount: '0.10', currency: 'USD' }, budgets: [] };
     const confirmOf = (reply: Reply) => (reply.kind === 'offer' ? (reply.card.buttons[0]?.id ?? '') : replyText(reply));
-    expect(confirmOf(asked)).not.toBe(confirmOf(other));
-    expect((await house.bot.press(ada(), confirmOf(asked))).kind).toBe('task');
-    expect(bought().map(({ request }) => request.prompt)).toEqual(['it yawns']);
+    const confirm = (reply: Reply) => made.house.bot.press(ada(), confirmOf(reply));
+    return { ...made, confirmOf, confirm };
+  }
+
+  it('waits for a confirmation or an approval with its place, and its question buys its own words', async () => {
+    const { house, insert, bought, order, confirm, move } = await withQuestions();
+    const sneeze = { prompt: 'it sneezes', seconds: '6' };
+    const [asked, other] = await Promise.all([insert(2), insert(2, { values: sneeze })]);
+    expect(bought()).toEqual([]);
+    expect((await confirm(other)).kind).toBe('task');
+    expect(bought().map(({ request }) => request.prompt)).toEqual(['it sneezes']);
+    // The board may change before it is confirmed.
+    await move(4, 1);
+    expect((await confirm(asked)).kind).toBe('task');
+    expect(bought().map(({ request }) => request.prompt)).toEqual(['it sneezes', 'it yawns']);
+    expect((await order()).slice(0, 2)).toEqual([4, 1]);
+    expect((await order()).slice(2, 4).toSorted()).toEqual([5, 6]);
+    expect((await order()).slice(4)).toEqual([2, 3]);
     house.rules = { approveAbove: { amount: '0.10', currency: 'USD' }, budgets: [] };
     const before = await order();
     expect((await insert(1)).kind).toBe('task');
     // What is not bought yet is no shot.
-    expect(bought().map(({ state }) => state)).toEqual(['claimed', 'requested']);
+    expect(bought().map(({ state }) => state)).toEqual(['claimed', 'claimed', 'requested']);
     expect(await order()).toEqual(before);
+  });
+
+  it('counts those that wait for a confirmation, and not those that were discarded', async () => {
+    const { house, insert, bought, confirm } = await withQuestions();
+    const asked: Reply[] = [];
+    for (let at = 5; at <= 12; at += 1) asked.push(await insert(1));
+    expect(replyText(await insert(1))).toContain('at most 12 shots, with those that wait for a confirmation');
+    const [first] = asked;
+    const discard =
+      first?.kind === 'offer' ? first.card.buttons.find(({ id }) => id.startsWith('discard:')) : undefined;
+    await house.bot.press(ada(), discard?.id ?? '');
+    house.clock.advance(60_000);
+    const instead = await insert(1);
+    for (const reply of [...asked, instead]) await confirm(reply);
+    expect(bought()).toHaveLength(8);
+    expect(new Set(bought().map(({ takeOf }) => takeOf?.at)).size).toBe(8);
+  });
+
+  it('is refused once all of the storyboard is removed', async () => {
+    const { house, ids, insert, bought } = await withInsert();
+    for (const id of ids) house.happen(id, { kind: 'presented', revision: house.task(id).revision });
+    for (const id of ids) house.happen(id, { kind: 'remove', reason: 'deleted', keepsContent: false, atMs: 5_000 });
+    expect((await insert(1)).kind).toBe('refused');
+    expect(bought()).toEqual([]);
+  });
+
+  it('is one clip, also when its form is corrected', async () => {
+    const { house, insert, bought } = await withInsert();
+    const wrong = await insert(1, { values: { prompt: 'it yawns', seconds: '7' } });
+    const fix = wrong.kind === 'refused' ? wrong.buttons?.find(({ id }) => id.startsWith('fix:'))?.id : undefined;
+    const form = await house.bot.press(ada(), fix ?? '');
+    if (form.kind !== 'form') throw new TypeError(replyText(form));
+    expect(form.form.fields.map(({ name }) => name)).not.toContain('takes');
+    await house.bot.submit(ada(), form.form.id, { prompt: 'it yawns', seconds: '6', takes: '3' });
+    expect(bought()).toMatchObject([{ takeOf: { at: 5 } }]);
   });
 
   it('is refused on a full board, elsewhere, and to who may not decide, and buys nothing', async () => {
@@ -350,7 +395,7 @@ describe('Insert a shot before', () => {
     expect((await insert(9)).kind).toBe('refused');
     expect(bought()).toEqual([]);
     for (let at = 5; at <= 12; at += 1) expect((await insert(1)).kind).toBe('task');
-    expect(replyText(await insert(1))).toContain('at most 12 shots. Nothing was bought');
+    expect(replyText(await insert(1))).toContain('at most 12 shots');
     expect(replyText(await press(`insert:${set}:1`))).toContain('at most 12 shots');
     expect((await open(1)).labels).not.toContainEqual(expect.stringMatching(/^Insert/u));
     expect(bought()).toHaveLength(8);

@@ -100,18 +100,17 @@ const NAMED: Readonly<Record<string, Named>> = {
   boards: {
     traces: /"key":"board"/u,
     seed: async ({ house }) => {
-      const members = memberIds(BOARD).map((id, at) =>
-        newTask({ id, origin, request, price: PRICE, set: { ...BOARD, at: at + 1 } }),
-      );
-      await house.repository.claim(members);
-      const done = [
-        { kind: 'completed', atMs: house.clock.now() },
-        { kind: 'fetched', clip: CLIP },
-      ] as const;
-      for (const { id } of members) await house.happen(id, EVENTS.send, EVENTS.accepted, ...done);
-      await house.pass(0);
-      const boards = new Boards(house.store);
+      const boards = await storyboard(house, BOARD);
       await boards.change(await boards.get({ ...BOARD, at: 1 }), { order: [2, 1] });
+    },
+  },
+  inserted_shots: {
+    traces: /"key":"other-board"/u,
+    seed: async ({ house }) => {
+      const set = { ...BOARD, id: 'other-board' as TaskId };
+      const boards = await storyboard(house, set);
+      const asked = { press: '0123456789abcdef', before: 1, nowMs: house.clock.now(), isOpen: async () => true };
+      await boards.insert({ ...set, at: 1 }, asked);
     },
   },
   // Of Bob's clips.
@@ -134,6 +133,21 @@ function accessOf({ store, clock, platform }: ChatHouse): GalleryAccess {
 }
 
 /** Returns the records of each kind, as JSON. */
+/** Orders a storyboard of two finished shots. */
+async function storyboard(house: ChatHouse, set: typeof BOARD): Promise<Boards> {
+  const members = memberIds(set).map((id, at) =>
+    newTask({ id, origin, request, price: PRICE, set: { ...set, at: at + 1 } }),
+  );
+  await house.repository.claim(members);
+  const done = [
+    { kind: 'completed', atMs: house.clock.now() },
+    { kind: 'fetched', clip: CLIP },
+  ] as const;
+  for (const { id } of members) await house.happen(id, EVENTS.send, EVENTS.accepted, ...done);
+  await house.pass(0);
+  return new Boards(house.store);
+}
+
 async function recordsIn(house: ChatHouse): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
   for (const { name: namespace } of KINDS) {
