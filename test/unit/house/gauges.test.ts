@@ -24,9 +24,9 @@ const TOP = join(import.meta.dirname, '../../..');
  * and terms of the glossary by 2.
  */
 const CEILINGS = {
-  lines: 82_240,
-  exports: 2_167,
-  'exported functions with one call site': 290,
+  lines: 82_330,
+  exports: 2_170,
+  'exported functions with one call site': 291,
   'knotted folders of src': 0,
   'knotted folders of commands': 28,
   'fields of Task': 34,

@@ -124,8 +124,8 @@ function Thread({ messages, readUpTo, ...shared }) {
   return html`
     <details class="thread" open=${isOpen} onToggle=${({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary><b>${counted(messages.length, 'message')}</b><span class="small">: ${kindsOf(messages)}</span>
-        ${unread.length > 0 && html` <span class="unread">${unread.length} new</span>`}
-        ${isUndecided && html` <span class="unread">Needs a decision</span>`}
+        ${unread.length > 0 && html` <span class="thread-label">${unread.length} new</span>`}
+        ${isUndecided && html` <span class="thread-label">Needs a decision</span>`}
       </summary>
       <div class="thread-messages">
         ${messages.map((message) => html`<${Message} key=${message.id} message=${message} isCompact ...${shared} />`)}
