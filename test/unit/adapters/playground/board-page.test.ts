@@ -360,7 +360,7 @@ describe('the thread of a storyboard', () => {
       user: 'sam',
       storageState: { cookies: [], origins: [{ origin: house.url, localStorage: storage }] },
     });
-    await page.locator('.thread .unread:has-text("1 new")').waitFor();
+    await page.locator('.thread .thread-label:has-text("1 new")').waitFor();
   });
 
   it('is open where a message in it needs a decision', async () => {
@@ -370,7 +370,7 @@ describe('the thread of a storyboard', () => {
     expect(await page.locator('.thread article').first().isVisible()).toBe(false);
     await postShot(card, 2, { phase: 'uncertain', state: 'uncertain', handover: null, buttons: ['lookup', 'leave'] });
     await page.locator('.thread article:has-text("it runs")').waitFor();
-    await page.locator('.thread .unread:has-text("Needs a decision")').waitFor();
+    await page.locator('.thread .thread-label:has-text("Needs a decision")').waitFor();
   });
 
   it('opens where a link leads to a message in it, also from another page of the channel', async () => {
