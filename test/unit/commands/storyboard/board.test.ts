@@ -388,12 +388,15 @@ describe('Move', () => {
   });
 
   it('does not overwrite a change that its board did not show', async () => {
-    const { move, order } = await withBoard();
+    const { house, move, order } = await withBoard();
     const replies = await Promise.all([move(3, 1), move(4, 2)]);
     expect(replies.map(replyText).filter((text) => text.includes('Someone changed this board'))).toHaveLength(1);
     const after = await order();
+    const shown = house.updatedBoards.length;
     expect(replyText(await move(2, 0))).toContain('Someone changed this board meanwhile. Nothing was changed');
     expect(await order()).toEqual(after);
+    // Its card is shown anew, so that the next try names the revision that it is at now.
+    expect(house.updatedBoards).toHaveLength(shown + 1);
   });
 
   it('is for those who may decide, and of shots that there are', async () => {
