@@ -166,7 +166,7 @@ describe('the fingerprint of a view', () => {
   });
 
   it('differs when a board has another revision, at which its card offers presses', () => {
-    const board = setView({ kind: 'storyboard' }, [{ view: taskView(), message: null }]);
+    const board = setView({ kind: 'storyboard', id: 'set' as TaskId, of: 1 }, [{ view: taskView(), message: null }]);
     const at = (boardRevision: number) => fingerprintOf({ ...board, boardRevision }, limits);
     expect(at(1)).toBe(at(1));
     expect(at(2)).not.toBe(at(1));

@@ -24,7 +24,7 @@ const TOP = join(import.meta.dirname, '../../..');
  * and terms of the glossary by 2.
  */
 const CEILINGS = {
-  lines: 82_240,
+  lines: 82_310,
   exports: 2_167,
   'exported functions with one call site': 290,
   'knotted folders of src': 0,
