@@ -103,6 +103,7 @@ export class Discord implements Adapter {
   readonly #time: DiscordTime;
   readonly #pending: PendingResponses = new Map();
   readonly #messages: TaskPosts;
+  readonly #threads: Threads;
   readonly #renewal: TokenRenewal;
   readonly #access: Access;
   /** `null` before {@link serve}. */
@@ -121,15 +122,22 @@ export class Discord implements Adapter {
     const parts = { rest: this.#rest, records: this.#records, clock, logger, self: () => this.#self() };
     this.channels = new Permissions({ ...parts, clock: gatewayClock });
     this.#access = new Access({ ...parts, clock: gatewayClock, config, guildId });
-    const threads = new Threads(parts);
-    this.#messages = new TaskPosts({ ...parts, threads, pending: this.#pending, time: this.#time });
+    this.#threads = new Threads(parts);
+    this.#messages = new TaskPosts({ ...parts, threads: this.#threads, pending: this.#pending, time: this.#time });
     this.#renewal = new TokenRenewal({ ...options, ...parts });
     this.jobs = [this.#renewal.job];
   }
 
   serve(bot: Bot): void {
     const { clock, gatewayClock = clock, logger, relay, mostInHand } = this.#options;
-    const shared = { bot, rest: this.#rest, records: this.#records, access: this.#access, logger };
+    const shared = {
+      bot,
+      rest: this.#rest,
+      records: this.#records,
+      threads: this.#threads,
+      access: this.#access,
+      logger,
+    };
     const reactions = new Reactions({
       ...shared,
       permissions: this.channels,

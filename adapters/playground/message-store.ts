@@ -191,7 +191,9 @@ export class MessageStore {
   async list(query: MessagesQuery): Promise<MessagesPage | null> {
     const page = await this.#listPage(query);
     if (page === null || query.threads === undefined) return page;
-    const threads = await Promise.all(page.messages.map((message) => this.#threadOf(message)));
+    // A card, also one that was removed, is the message of no single task.
+    const cards = page.messages.filter(({ task, visibleTo }) => task === null && visibleTo === null);
+    const threads = await Promise.all(cards.map((message) => this.#threadOf(message)));
     return { ...page, messages: [...page.messages, ...threads.flat()] };
   }
 

@@ -99,7 +99,11 @@ function isCopy(message: Message, id: string, { task, clip = null }: Shown): boo
   const isQuoted = clip !== null && quotes(text, clip.prompt);
   if (message.visibleTo === null) return message.replyTo?.message === id && isQuoted;
   if (JSON.stringify(message.card).includes(task) || text.includes(shortId(task))) return true;
-  return clip !== null && maySee(message, clip.by) && isQuoted;
+  if (clip === null) return false;
+  // The options of a board name the other shots by their words alone, to everyone who opened it.
+  const options = (message.card.selects ?? []).flatMap((select) => select.options);
+  const isOffered = options.some(({ label }) => quotes(withoutDirection(label), clip.prompt));
+  return isOffered || (isQuoted && maySee(message, clip.by));
 }
 
 /** Returns whether a text has at least the beginning of a prompt. */

@@ -5,6 +5,7 @@ import {
   isContentRemoved,
   isSamePrice,
   type Price,
+  type SetKind,
   type SetPlace,
   type Task,
   type TaskId,
@@ -50,7 +51,7 @@ export async function pressOnSet(
   press: { readonly action: string; readonly task: TaskId; readonly price?: Price | null },
 ): Promise<Reply> {
   const tasks = await setHere(ports, caller, press.task);
-  if (tasks.length > 0 && press.action === 'cancel') return cancelSet(ports, caller, await shotsOf(ports, tasks));
+  if (tasks.length > 0 && press.action === 'cancel') return cancelSet(ports, caller, tasks);
   if (tasks.length > 0 && press.action === 'withdraw') return withdrawSet(ports, caller, tasks);
   const [first] = tasks;
   const { price = null } = press;
@@ -151,32 +152,46 @@ export async function reactToSet(
   return action === 'cancel' ? cancelSet(ports, caller, tasks) : repeatSet(ports, caller, tasks, null);
 }
 
-/** Adds to the tasks of a storyboard the further takes of its shots, and those of shots that were inserted. */
-async function shotsOf({ boards }: BotPorts, tasks: readonly Task[]): Promise<readonly Task[]> {
+/** Returns the further takes of the shots of a storyboard, and those of shots that were inserted; none for other sets. */
+async function addedTakes({ boards }: BotPorts, tasks: readonly Task[]): Promise<readonly Task[]> {
   const place = tasks[0]?.set;
-  if (place?.kind !== 'storyboard') return tasks;
+  if (place?.kind !== 'storyboard') return [];
+  const own = new Set(tasks.map(({ id }) => id));
   const { shots } = await boards.get(place);
-  const takes = shots.flatMap((shot) => shot.takes);
-  return [...tasks, ...takes.filter(({ set }) => set === undefined)];
+  return shots.flatMap(({ takes }) => takes).filter(({ id }) => !own.has(id));
 }
 
-/** Cancels the tasks of a set that have not ended, and reports what became of each. */
+/** Returns why the caller may not cancel a task, here or from elsewhere; `null` if they may. */
+async function mayNotCancel(ports: BotPorts, caller: Caller, { origin }: Task): Promise<string | null> {
+  return mayNotDecideOn(ports, await callerAt(ports, caller, origin), origin);
+}
+
+/**
+ * Cancels the tasks of a set that have not ended, and reports what became of each. Of the takes that were added to a
+ * storyboard, which others may have bought, only those that the caller may decide on.
+ */
 async function cancelSet(ports: BotPorts, caller: Caller, tasks: readonly Task[]): Promise<Reply> {
   const [first] = tasks;
   if (first === undefined) return refused(UNKNOWN_BUTTON);
-  const refusal = await mayNotDecideOn(ports, await callerAt(ports, caller, first.origin), first.origin);
+  const refusal = await mayNotCancel(ports, caller, first);
   if (refusal !== null) return refused(refusal);
   if (first.state === 'requested') return withdrawSet(ports, caller, tasks);
-  const done = await Promise.all(tasks.map(({ id }) => ports.tasks.cancel(id, caller.user)));
-  return privately(setCancelledCard(done));
+  const added = await Promise.all(
+    (await addedTakes(ports, tasks)).map(async (one) =>
+      (await mayNotCancel(ports, caller, one)) === null ? [one] : [],
+    ),
+  );
+  const done = await Promise.all([...tasks, ...added.flat()].map(({ id }) => ports.tasks.cancel(id, caller.user)));
+  return privately(setCancelledCard(first.set?.kind ?? 'takes', done));
 }
 
 /** Reports what became of the tasks of a set that was cancelled, including possible charges. */
 function setCancelledCard(
-  decisions: readonly { readonly done: boolean; readonly task: Pick<Task, 'sends' | 'price' | 'set'> }[],
+  kind: SetKind,
+  decisions: readonly { readonly done: boolean; readonly task: Pick<Task, 'sends' | 'price'> }[],
 ): Card {
   const done = decisions.filter((one) => one.done).map(({ task }) => task);
-  const { one } = memberWords(done[0]?.set?.kind ?? 'takes');
+  const { one } = memberWords(kind);
   if (done.length === 0) return textCard(['There is nothing to cancel: all of it has ended.']);
   const sent = done.filter(({ sends }) => sends > 0);
   const [price] = total(sent.map((task) => task.price));

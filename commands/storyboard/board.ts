@@ -122,8 +122,9 @@ async function editShot(
   if (asked === null) return refused(UNKNOWN_BUTTON);
   const isChanged =
     !asked.isDone(board) && board.revision === revision && (await ports.boards.change(board, asked.edit));
-  if (isChanged) await showChanged(ports, caller, first.set);
   const isDone = isChanged || asked.isDone(await ports.boards.get(first.set));
+  // A card that was not shown since someone else's change offers presses at the old revision.
+  if (isChanged || !isDone) await showChanged(ports, caller, first.set);
   if (press.action !== 'move' || press.isInMenu)
     return menuOf(ports, caller, first, shot, isDone ? asked.done : [CHANGED_MEANWHILE]);
   return isDone ? privately(textCard(asked.done)) : refused(CHANGED_MEANWHILE);

@@ -213,7 +213,7 @@ interface ActionRow {
 
 const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   retry: { response: 'public', isManaged: true },
-  edit: { response: 'form', isManaged: false },
+  edit: { response: 'form', isManaged: true },
   cancel: { response: 'private', isManaged: true },
   details: { response: 'private', isManaged: false },
   withdraw: { response: 'private', isManaged: true },
@@ -227,8 +227,8 @@ const ACTIONS: Readonly<Record<Press['action'], ActionRow>> = {
   sign_off: { response: 'private', isManaged: false },
   changes: { response: 'form', isManaged: false },
   elsewhere: { response: 'public', isManaged: true },
-  order: { response: 'update', isManaged: false },
-  ask: { response: 'update', isManaged: false },
+  order: { response: 'update', isManaged: true },
+  ask: { response: 'update', isManaged: true },
   approve: { response: 'private', isManaged: false },
   deny: { response: 'form', isManaged: false },
   fix: { response: 'form', isManaged: false },

@@ -329,7 +329,16 @@ export function fingerprintOf(view: CardView, { showsState }: Pick<PlatformLimit
       file?.name ?? one.handover?.kind,
       ...(shot === undefined ? [] : [one.task.id, shot]),
     ]);
-    return JSON.stringify([phase, progress, buttons, members, view.comparison, view.boardCut, ...erased]);
+    return JSON.stringify([
+      phase,
+      progress,
+      buttons,
+      members,
+      view.comparison,
+      view.boardCut,
+      view.boardRevision,
+      ...erased,
+    ]);
   }
   const { task, pace, ahead, retrying, blind, earlierNotes, nowMs } = view;
   const late = pace?.kind === 'usual' ? null : pace?.kind;

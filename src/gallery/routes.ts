@@ -173,7 +173,8 @@ function addSets(http: FastifyInstance, route: EnteredRoute, { access, sets, cat
       const isBoard = kind === 'storyboard';
       const current = cutIdOf(clipsOf(board).map((task) => task.id));
       const cuts = isBoard ? await sets.cutsOf(scope, set) : [];
-      const [first] = set.tasks.values();
+      // The first shot as it was ordered, wherever it stands now: it alone tells whose the board is.
+      const first = set.tasks.get(board.place.id);
       return {
         kind,
         of: isBoard ? board.shots.length : of,

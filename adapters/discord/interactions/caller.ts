@@ -91,6 +91,7 @@ export async function callerOf(
       isPrivate: channel?.type === ChannelType.PrivateThread,
       source: isSeenByAll ? message.id : null,
       below: cardChannel === null ? null : channelId,
+      within: cardChannel === null ? null : channelId,
       permissions: permissionsIn(interaction.app_permissions),
     }),
   };

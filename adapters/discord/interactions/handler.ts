@@ -41,6 +41,7 @@ import { isCutId } from '#src/orders/index.ts';
 import { type MessageRecord, type MessageStore, type MessageToken, readAddress } from '../messages/message-store.ts';
 import type { TaskPosts } from '../messages/posts.ts';
 import { renderCard, renderOffer, renderParts, renderSentence } from '../messages/render.ts';
+import type { Threads } from '../messages/threads.ts';
 import { asBody, RENEWAL_BUTTON, type TokenRenewal } from '../messages/token-renewal.ts';
 import type { DiscordRest, DiscordTime } from '../rest/client.ts';
 import type { Permissions } from '../rest/permissions.ts';
@@ -58,6 +59,7 @@ interface InteractionHandlerOptions {
   readonly pending: PendingResponses;
   readonly renewal: TokenRenewal;
   readonly messages: Pick<TaskPosts, 'offer'>;
+  readonly threads: Pick<Threads, 'cardChannelOf'>;
   readonly media: ReferenceMedia;
   readonly time: DiscordTime;
   readonly clock: Clock;
@@ -393,11 +395,11 @@ export class InteractionHandler {
   }
 
   async #callerOf(interaction: APIInteraction, token: MessageToken | null): Promise<Caller> {
-    const { isMemberOf, records } = this.#options;
+    const { isMemberOf, threads } = this.#options;
     const { channel } = interaction;
-    const thread = channel !== undefined && isThread(channel) ? await records.thread(channel.id) : undefined;
+    const cardChannel = channel !== undefined && isThread(channel) ? await threads.cardChannelOf(channel.id) : null;
     const team = this.#teams.get(interaction.id) ?? '';
-    return callerOf(interaction, { token, isMemberOf, cardChannel: thread?.channel ?? null, team });
+    return callerOf(interaction, { token, isMemberOf, cardChannel, team });
   }
 
   /** Offers an order that Discord reported as failed: in the response if still possible, else in a new message. */

@@ -7,6 +7,7 @@ import { asDailiesError } from '#src/errors.ts';
 import { readAddress, writeAddress } from '../messages/message-store.ts';
 import type { TaskPosts } from '../messages/posts.ts';
 import { renderOffer } from '../messages/render.ts';
+import type { Threads } from '../messages/threads.ts';
 import type { Parts } from '../parts.ts';
 import type { Permissions } from '../rest/permissions.ts';
 import type { Access } from './access.ts';
@@ -17,6 +18,7 @@ interface ReactionsOptions extends Omit<Parts, 'clock'> {
   readonly access: Pick<Access, 'of'>;
   readonly permissions: Pick<Permissions, 'of' | 'parentOf'>;
   readonly messages: Pick<TaskPosts, 'offer'>;
+  readonly threads: Pick<Threads, 'cardChannelOf'>;
 }
 
 /** Handles reactions to a task's message and to the notices about it. All other reactions are ignored. */
@@ -29,7 +31,7 @@ export class Reactions {
 
   /** Handles a reaction. @throws DailiesError */
   async take(reaction: GatewayMessageReactionAddDispatchData): Promise<void> {
-    const { bot, access, permissions, records, self } = this.#options;
+    const { bot, access, permissions, threads, self } = this.#options;
     const { emoji, user_id: user, channel_id: channel, message_author_id: author, member, guild_id: guild } = reaction;
     const action = emoji.name === null ? null : reactionAction(emoji.name);
     if (emoji.name === null || action === null) return;
@@ -38,7 +40,7 @@ export class Reactions {
     const { team } = await access.of({ guild, user, isUserInstall: false });
     if (team === null) return;
     const isManager = await this.#isManager(reaction);
-    const { channel: cardChannel = null } = (await records.thread(channel)) ?? {};
+    const cardChannel = await threads.cardChannelOf(channel);
     // A reaction names only its thread. Nothing is bought while its channel's budget is unknown.
     const isInThread = cardChannel === null && action === 'retry' && guild !== undefined;
     const parent = isInThread ? await permissions.parentOf(channel) : null;
@@ -140,6 +142,7 @@ function reactorOf(
       isPrivate: false,
       source: null,
       below: cardChannel === null ? null : channel,
+      within: cardChannel === null ? null : channel,
       permissions: null,
     }),
   };

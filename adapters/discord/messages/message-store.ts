@@ -82,7 +82,7 @@ const discordNotices = collection<string, { readonly task: TaskId }>({
 /** Threads of storyboards, by the ids of the messages that they begin at, which are theirs as well. */
 const discordThreads = collection<string, ThreadRecord>({
   name: 'discord_threads',
-  holds: 'the threads of storyboards on Discord; no person',
+  holds: 'the threads of storyboards on Discord',
   kept: 'kept',
   personal: 'nobody',
 });
@@ -241,13 +241,15 @@ interface Address {
   readonly source: string | null;
   /** The message of the card that it belongs below, also where it is in the thread of that card; `null` for none. */
   readonly below: string | null;
+  /** The thread of a card that the interaction was in; `null` if it was in none. */
+  readonly within: string | null;
   /** The bot's permissions there, from the interaction; `null` if it had none. */
   readonly permissions: bigint | null;
 }
 
 /** Serialises an address, to be stored with a task. */
 export function writeAddress(address: Address): Readonly<Record<string, string>> {
-  const { token, hasBot, guild, isDirect, isThread, isPrivate, source, below, permissions } = address;
+  const { token, hasBot, guild, isDirect, isThread, isPrivate, source, below, within, permissions } = address;
   return {
     access: hasBot ? 'bot' : 'user',
     ...(token === null
@@ -258,13 +260,15 @@ export function writeAddress(address: Address): Readonly<Record<string, string>>
     ...(isThread ? { thread: isPrivate ? 'private' : 'yes' } : {}),
     ...(source === null ? {} : { source }),
     ...(below === null ? {} : { below }),
+    ...(within === null ? {} : { within }),
     ...(permissions === null ? {} : { permissions: `${permissions}` }),
   };
 }
 
 /** Parses the output of {@link writeAddress}; an empty address means that the bot itself is a member there. */
 export function readAddress(address: Readonly<Record<string, string>>): Address {
-  const { application, token, expiresAtMs, access, guild, direct, thread, source, below, permissions } = address;
+  const { application, token, expiresAtMs, access, guild, direct, thread, source, below, within, permissions } =
+    address;
   return {
     token:
       application === undefined || token === undefined
@@ -277,6 +281,7 @@ export function readAddress(address: Readonly<Record<string, string>>): Address 
     isPrivate: thread === 'private',
     source: source ?? null,
     below: below ?? null,
+    within: within ?? null,
     permissions: permissions === undefined ? null : BigInt(permissions),
   };
 }

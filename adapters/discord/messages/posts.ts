@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type APIMessage, Routes, SnowflakeUtil } from 'discord.js';
+import { type APIMessage, RESTJSONErrorCodes, Routes, SnowflakeUtil } from 'discord.js';
 import { cardOf } from '#commands/sentences/cards/task-card.ts';
 import { buttonId } from '#commands/ui/buttons.ts';
 import {
@@ -69,6 +69,14 @@ const NONCE_HOLDS_MS = 60_000;
 const IS_SILENT = 1 << 12;
 /** @see https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
 const ARCHIVED_THREAD = 50083;
+/** Error codes of a thread that is gone or takes no message. */
+const CLOSED: ReadonlySet<number | string> = new Set([
+  RESTJSONErrorCodes.UnknownChannel,
+  RESTJSONErrorCodes.MissingAccess,
+  RESTJSONErrorCodes.MissingPermissions,
+  RESTJSONErrorCodes.ThreadLocked,
+  ARCHIVED_THREAD,
+]);
 /** @see https://discord.com/developers/docs/resources/message#message-object-message-flags */
 const SUPPRESS_EMBEDS = 1 << 2;
 /** Fields that have to be empty in a message which gets components. @see https://docs.discord.com/developers/resources/message#edit-message */
@@ -94,13 +102,13 @@ export class TaskPosts {
     const { records, pending, threads } = this.#options;
     const known = await records.posted('task', task);
     if (known !== undefined) return known;
-    const { token: given, hasBot, source, isThread, below: card } = readAddress(origin.address);
+    const { token: given, hasBot, source, within, below: card } = readAddress(origin.address);
     const outcome = (await pending.get(origin.interaction)) ?? null;
     const token = await this.#usable(this.#alive(given), origin.interaction, outcome);
     const below = hasBot && card !== null ? await threads.placeBelow(card, origin) : null;
     // A response is where its interaction was; a button's is a reply to the button's message, a command's is no reply.
     const isOther = hasBot && origin.replyTo !== undefined && origin.replyTo !== source;
-    const mustPost = below?.isThread === true ? !isThread : isOther;
+    const mustPost = below?.isThread === true ? within !== below.channel : isOther;
     const answer = token === null || mustPost ? null : await this.#answerWith(token, first.body);
     const ref = answer ?? (await this.#postOwn(task, origin, { ...first, below }));
     if (token !== null && mustPost) await this.#removeAnswer(token);
@@ -341,7 +349,7 @@ export class TaskPosts {
         return await this.#findOrPost({ key, channel: below.channel, message, isIt }, sinceMs);
       } catch (thrown) {
         // Someone deleted it, or the bot may not post in threads: the channel takes the message.
-        if (asDailiesError(thrown, 'posting in a thread').retryable) throw thrown;
+        if (!takesNoMessage(asDailiesError(thrown, 'posting in a thread'))) throw thrown;
         await this.#options.threads.close(card);
       }
     }
@@ -382,6 +390,12 @@ export class TaskPosts {
 /** Returns whether a notice notifies: the mention at the end of an order, and what is for one person alone. */
 function isHeard({ view, mention, onlyFor }: Notice): boolean {
   return (view.kind === 'end' && mention !== null) || onlyFor !== undefined;
+}
+
+/** Returns whether a thread is gone or takes no message at all, rather than not this one. */
+function takesNoMessage(error: DailiesError): boolean {
+  const answer = errorResponseOf(error);
+  return answer !== null && CLOSED.has(answer.code);
 }
 
 function isArchived(error: DailiesError): boolean {

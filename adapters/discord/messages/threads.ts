@@ -27,16 +27,26 @@ export class Threads {
 
   /** Returns where to post what belongs below a card. @throws DailiesError, retryable */
   async placeBelow(card: string, { channel, address }: Pick<Origin, 'channel' | 'address'>): Promise<PlaceBelow> {
-    const { isDirect, isThread } = readAddress(address);
+    const { isDirect, isThread, within } = readAddress(address);
     const { records } = this.#options;
     const known = await records.thread(card);
     if (known?.isOpen === true) return { channel: card, isThread: true };
     const record = await records.message(card);
     // The card may be in the thread of another storyboard, and Discord has no threads in threads.
     const of = record?.channel ?? channel;
-    const hasThread = known === undefined && record !== undefined && of === channel && !isDirect && !isThread;
+    const isInThread = isThread && within === null;
+    const hasThread = known === undefined && record !== undefined && of === channel && !isDirect && !isInThread;
     if (hasThread && (await this.#start(record))) return { channel: card, isThread: true };
     return { channel: of, isThread: false };
+  }
+
+  /**
+   * Returns the channel of the card of a set that a thread begins at, also where a person has started it; `null` for any
+   * other thread.
+   */
+  async cardChannelOf(thread: string): Promise<string | null> {
+    const record = await this.#options.records.message(thread);
+    return record === undefined || setOfCard(record.task) === null ? null : record.channel;
   }
 
   /** Gives up the thread of a card, which takes no message. */

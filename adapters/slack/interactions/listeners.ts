@@ -244,7 +244,7 @@ function listenToForms(app: App, { handler, interactionOf }: Listening): void {
 /** Returns true for a form whose permission depends on the caller's right to manage the channel. */
 function isManagedForm(id: string): boolean {
   const form = parseForm(id)?.form;
-  return form === 'lookup' || form === 'insert';
+  return form === 'lookup' || form === 'insert' || form === 'edit' || form === 'fix';
 }
 
 function listenToEvents(app: App, options: Listening): void {

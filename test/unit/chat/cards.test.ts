@@ -6,7 +6,7 @@ import { ChatHouse } from '#test/fakes/chat-house.ts';
 import { platformError } from '#test/fakes/platform.ts';
 import { FreezableClock, SharedStore } from '#test/fakes/shared-store.ts';
 import { EVENTS, newTask, requestedTask } from '#test/fakes/tasks.ts';
-import { taskView } from '#test/fakes/views.ts';
+import { setView, taskView } from '#test/fakes/views.ts';
 
 const id = newTask().id;
 
@@ -163,6 +163,13 @@ describe('the fingerprint of a view', () => {
 
   it('is the same when only time has passed', () => {
     expect(fingerprintOf(taskView({ nowMs: 1 }), limits)).toBe(same);
+  });
+
+  it('differs when a board has another revision, at which its card offers presses', () => {
+    const board = setView({ kind: 'storyboard', id: 'set' as TaskId, of: 1 }, [{ view: taskView(), message: null }]);
+    const at = (boardRevision: number) => fingerprintOf({ ...board, boardRevision }, limits);
+    expect(at(1)).toBe(at(1));
+    expect(at(2)).not.toBe(at(1));
   });
 
   it('is the same in another state that looks the same, unless the state itself is shown', () => {

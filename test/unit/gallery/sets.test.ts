@@ -151,7 +151,7 @@ describe('the set of a storyboard', () => {
   });
 
   it('says whether a cut still is what the board shows, and who may change that', async () => {
-    const { house, cutting, tasks, place } = await setUp('storyboard');
+    const { house, cutting, tasks, place, clipOf } = await setUp('storyboard');
     await cutting.cut(
       tasks.map(({ id }) => id),
       BOB,
@@ -160,9 +160,14 @@ describe('the set of a storyboard', () => {
     const read = async (cookie: string) => (await house.get(`api/sets/${SET}`, cookie)).json();
     const [own, other] = [await house.open(), await house.open({ ...OPENER, user: { id: 'eve', name: 'Eve' } })];
     expect([(await read(own)).mayChange, (await read(other)).mayChange]).toEqual([true, false]);
+    const later = { takeOf: { ...place, at: 4 }, clip: clipOf('inserted') };
+    await house.add({ user: { id: 'eve', name: 'Eve' } }, { id: 'inserted' as TaskId, ...later });
+    const boards = new Boards(house.store);
+    await boards.change(await boards.get({ ...place, at: 1 }), { order: [4, 1, 2, 3] });
+    expect([(await read(own)).mayChange, (await read(other)).mayChange]).toEqual([true, false]);
+    await boards.change(await boards.get({ ...place, at: 1 }), { order: [1, 2, 3], skipped: [4] });
     const isCurrent = async () => (await read(own)).cuts.map((cut: { isCurrent: boolean }) => cut.isCurrent);
     expect(await isCurrent()).toEqual([true]);
-    const boards = new Boards(house.store);
     await boards.change(await boards.get({ ...place, at: 1 }), { order: [2, 1, 3] });
     expect(await isCurrent()).toEqual([false]);
   });

@@ -24,7 +24,7 @@ const TOP = join(import.meta.dirname, '../../..');
  * and terms of the glossary by 2.
  */
 const CEILINGS = {
-  lines: 82_330,
+  lines: 82_410,
   exports: 2_170,
   'exported functions with one call site': 291,
   'knotted folders of src': 0,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { MessageRef } from '#src/chat/platform.ts';
 import { boardViewOf } from '#src/chat/sets/set-view.ts';
 import type { SetMember, SetView } from '#src/chat/view.ts';
@@ -153,5 +153,10 @@ it('comes with its thread where messages are grouped, and counts as one', async 
     [card, two, three].map((one) => one.message),
   );
   expect(await ids(`&threads=grouped&before=${card.message}`)).toEqual([alone.message]);
+  const scanned = vi.spyOn(house.store, 'scan');
+  await house.platform.retract(card, ORIGIN, { kind: 'removed', reason: 'deleted' });
+  expect(await ids('&threads=grouped')).toEqual(grouped);
+  const threads = scanned.mock.calls.map(([index]) => index).filter((index) => index.includes('thread'));
+  expect(threads).toEqual([expect.stringContaining(card.message)]);
   expect((await house.get('/playground/messages?threads=other')).status).toBe(400);
 });

@@ -109,6 +109,18 @@ it('removes the private replies that show the task, and leaves the others', asyn
   expect(await storedIn(house.store)).not.toContain('running through snow');
 });
 
+it('removes the private replies whose selects name the task by its words', async () => {
+  const menu = (prompt: string): Reply => {
+    const options = [{ id: 'shot:set:2', label: `Before 2 · ${prompt}`.slice(0, 75) }];
+    return privately(layOut([['Shot 1 of the board']], { selects: [{ placeholder: 'Move…', options }] }));
+  };
+  await reply('ben', menu(PROMPT));
+  await reply('ben', menu('a blue whale'));
+  await retract();
+  expect(await textsOf('ben')).toEqual([REMOVED, expect.stringContaining('Shot 1')]);
+  expect(await storedIn(house.store)).not.toContain('running through snow');
+});
+
 it.each([
   ['null', null],
   ['an object without the fields of a message', { visibleTo: 'ben', task: null }],

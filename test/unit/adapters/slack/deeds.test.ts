@@ -136,6 +136,18 @@ describe.each(['socket', 'http'] as const)('interactions on Slack (%s)', (mode) 
     expect([typed, said, ordered].map(({ caller }) => caller.mayManage)).toEqual([true, true, false]);
   });
 
+  it.each(['edit:task-1', 'fix:draft'])('looks up who may decide for the form %s', async (id) => {
+    const user = slack.users.bob;
+    slack.setAdmin(user, 'is_admin');
+    const prompt = { name: 'prompt', label: 'Prompt', value: 'a red fox', required: true, long: true };
+    house.bot.reply = { kind: 'form', form: { id, title: 'Edit', submit: 'Create clip', fields: [prompt] } };
+    slack.people.slash('/video', { user });
+    await slack.until(() => slack.forms.shown(user) !== null, 'a form');
+    house.bot.reply = privately('Again.');
+    slack.forms.submit(slack.forms.shown(user) as View, { prompt: 'a blue fox' });
+    expect((await house.heard(({ kind }) => kind === 'submit')).caller.mayManage).toBe(true);
+  });
+
   it('treats a direct message as a command, and responds in place', async () => {
     const channel = slack.dm(slack.users.alice);
     slack.people.say('a red fox --seconds 4', { channel });

@@ -433,12 +433,15 @@ describe('Move', () => {
   });
 
   it('does not overwrite a change that its board did not show', async () => {
-    const { move, order } = await withBoard();
+    const { house, move, order } = await withBoard();
     const replies = await Promise.all([move(3, 1), move(4, 2)]);
     expect(replies.map(replyText).filter((text) => text.includes('Someone changed this board'))).toHaveLength(1);
     const after = await order();
+    const shown = house.updatedBoards.length;
     expect(replyText(await move(2, 0))).toContain('Someone changed this board meanwhile. Nothing was changed');
     expect(await order()).toEqual(after);
+    // Its card is shown anew, so that the next try names the revision that it is at now.
+    expect(house.updatedBoards).toHaveLength(shown + 1);
   });
 
   it('is for those who may decide, and of shots that there are', async () => {
@@ -486,6 +489,29 @@ describe('a board', () => {
     expect(replyText(cancelled)).toContain('Cancelled 2 shots. You were not charged for that.');
     expect([...house.records.values()].map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
   });
+
+  it.each(['button', '❌'])(
+    'is cancelled by %s with the takes that were added, but for those that others bought',
+    async (how) => {
+      const { house, set, ids, open } = await withBoard();
+      const own = await house.bot.press(ada(), `retry:${ids[3]}:0.3USD`);
+      const manager = bob({ mayManage: true });
+      const asked = await house.bot.press(manager, (await open(1, manager)).id('Insert'));
+      const form = asked.kind === 'form' ? asked.form.id : replyText(asked);
+      const inserted = await house.bot.submit(manager, form, { prompt: 'it yawns', seconds: '6' });
+      if (own.kind !== 'task' || inserted.kind !== 'task')
+        throw new TypeError(`${replyText(own)} ${replyText(inserted)}`);
+      const cancelled =
+        how === 'button'
+          ? await house.bot.press(ada(), `cancel:${setCardId(set)}`)
+          : await house.bot.react(ada(), { channel: 'clips', message: `m-${setCardId(set)}` }, how);
+      expect(replyText(cancelled as Reply)).toContain('Cancelled 1 shot. ');
+      expect(house.task(own.task).state).toBe('cancelled');
+      expect(house.task(inserted.task).state).toBe('claimed');
+      await house.bot.press(manager, `cancel:${setCardId(set)}`);
+      expect(house.task(inserted.task).state).toBe('cancelled');
+    },
+  );
 
   it('has one row in the lists, and its shots where words are searched', async () => {
     const { house, set } = await withBoard();

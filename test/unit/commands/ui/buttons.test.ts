@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buttonId, isAnsweredInPlace, type Press, pageButtons, parseButton } from '#commands/ui/buttons.ts';
+import { actionOf, buttonId, isAnsweredInPlace, type Press, pageButtons, parseButton } from '#commands/ui/buttons.ts';
 import { taskIdOf } from '#src/pipeline/task-ids.ts';
 
 const task = taskIdOf('slack:i1');
@@ -9,6 +9,13 @@ describe('button ids', () => {
     expect(buttonId({ action, task })).toBe(`${action}:${task}`);
     expect(parseButton(`${action}:${task}`)).toEqual({ action, task });
   });
+
+  it.each(['retry:t', 'edit:t', 'order:d:0.30USD', 'ask:d:0.30USD', 'insert:s:1'])(
+    '%s, which leads to another take of a shot, is managed as a manager may press it',
+    (id) => {
+      expect(actionOf(id).isManaged).toBe(true);
+    },
+  );
 
   it('retry includes its price; ids of earlier versions have none', () => {
     const price = { amount: '0.30', currency: 'USD' };

@@ -20,6 +20,7 @@ afterEach(async () => {
 });
 
 const SET = '0123456789abcdef' as TaskId;
+const OTHER = '9123456789abcdef' as TaskId;
 const SHOTS = ['1123456789abcdef' as TaskId, '2123456789abcdef' as TaskId];
 
 function origin(): Origin {
@@ -33,10 +34,10 @@ function below(card: string): Origin {
 }
 
 /** Posts the card of a storyboard. @returns its message, which is the thread's id as well */
-async function card(): Promise<string> {
+async function card(set = SET): Promise<string> {
   const members = SHOTS.map((task) => ({ view: taskView({ task }), message: null }));
-  const view = setView({ kind: 'storyboard', id: SET, of: 2 }, members);
-  return (await house.platform.open(setCardId(SET), origin(), view)).message;
+  const view = setView({ kind: 'storyboard', id: set, of: 2 }, members);
+  return (await house.platform.open(setCardId(set), origin(), view)).message;
 }
 
 async function shot(at: number, of: string) {
@@ -89,6 +90,14 @@ describe('what is posted below a card', () => {
     expect(discord.message(message).replyTo).toBe(of);
   });
 
+  it('stays in the thread where Discord refuses one message', async () => {
+    const of = await card();
+    await shot(0, of);
+    house.discord.fail('POST /channels/:channel/messages', 400, { code: 50_035 });
+    await expect(shot(1, of)).rejects.toThrow();
+    expect(await shot(1, of)).toMatchObject({ channel: of });
+  });
+
   it('replies to a card that is in a thread itself', async () => {
     const { discord } = house;
     const { thread } = discord.channels;
@@ -119,6 +128,30 @@ describe('the thread of a card', () => {
       expect(heard.caller.rights?.[channels.general]).toMatchObject({ view: true, post: true });
       expect(await house.platform.channels.missingRight(heard.caller)).toBeNull();
     }
+  });
+
+  it('counts as the channel of the card from when a person starts it, and is the thread of its shots', async () => {
+    const { people, channels } = house.discord;
+    const thread = await card();
+    house.discord.startThread(thread, 'ours');
+    const { caller } = await house.heard(people.slash('video create', { prompt: 'a fox' }, { channel: thread }));
+    expect(caller).toMatchObject({ channel: channels.general });
+    expect(caller).not.toHaveProperty('parentChannel');
+    const task = SHOTS[0] as TaskId;
+    const origin = { ...below(thread), address: { ...caller.address, below: thread }, interaction: caller.interaction };
+    expect(await house.platform.open(task, origin, taskView({ task }))).toMatchObject({ channel: thread });
+  });
+
+  it('has no take of another storyboard that is ordered there', async () => {
+    const { people } = house.discord;
+    const [here, there] = [await card(), await card(OTHER)];
+    await shot(0, here);
+    await shot(1, there);
+    const take = 'a123456789abcdef' as TaskId;
+    house.bot.reply = { kind: 'task', task: take };
+    const { caller } = await house.heard(people.slash('video create', { prompt: 'a fox' }, { channel: here }));
+    const origin = { ...below(there), ...caller, address: { ...caller.address, below: there } };
+    expect(await house.platform.open(take, origin, taskView({ task: take }))).toMatchObject({ channel: there });
   });
 
   it('has the answers to what is pressed and ordered there', async () => {

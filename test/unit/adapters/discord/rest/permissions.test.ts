@@ -77,6 +77,7 @@ it.each([Right.ManageThreads, Right.Administrator])('lets a member with %i see p
     isPrivate: true,
     source,
     below: null,
+    within: null,
     permissions: all | right,
   };
   expect(await permissions.missingRight({ team: '5', channel: '6', address: writeAddress(place) })).toBeNull();
