@@ -321,8 +321,9 @@ async function orderInserted(
 }
 
 /** Returns the values of the form of a shot, which is one clip. */
-function withoutTakes({ takes: _, ...values }: FormValues): FormValues {
-  return values;
+function withoutTakes(values: FormValues): FormValues {
+  const { takes: _, ...others } = values;
+  return others;
 }
 
 /** Adds the values of the original to those of a form, which may not have a field for each, as far as they fit. */

@@ -341,7 +341,7 @@ describe('Insert a shot before', () => {
     expect((await confirm(asked)).kind).toBe('task');
     expect(bought().map(({ request }) => request.prompt)).toEqual(['it sneezes', 'it yawns']);
     expect((await order()).slice(0, 2)).toEqual([4, 1]);
-    expect((await order()).slice(2, 4).toSorted()).toEqual([5, 6]);
+    expect(new Set((await order()).slice(2, 4))).toEqual(new Set([5, 6]));
     expect((await order()).slice(4)).toEqual([2, 3]);
     house.rules = { approveAbove: { amount: '0.10', currency: 'USD' }, budgets: [] };
     const before = await order();
