@@ -130,7 +130,7 @@ const order = (page: Page) =>
   page.locator('.segments button').evaluateAll((all) => all.map((one) => Number((one as HTMLElement).dataset['shot'])));
 const seekBar = (page: Page) => page.getByRole('slider', { name: 'Time in the cut' });
 const time = async (page: Page) => Number(await seekBar(page).inputValue());
-const shownVideo = (page: Page) => page.locator('.timeline video:not([hidden])');
+const shownVideo = (page: Page) => page.locator('.timeline .screen video:not([hidden])');
 const presses = () => house.bot.heard.flatMap(({ kind, what }) => (kind === 'press' ? [what] : []));
 /** Records the shots that are shown, one after the other. */
 async function watch(page: Page) {
@@ -169,7 +169,7 @@ describe('the timeline of a storyboard', () => {
     const seen = await watch(page);
     await page.getByRole('button', { name: 'Play the cut' }).click();
     await expect.poll(() => [...asked].toSorted()).toEqual([taskOf(1), taskOf(3)]);
-    await expect.poll(() => page.locator('.timeline video').count()).toBe(2);
+    await expect.poll(() => page.locator('.timeline .screen video').count()).toBe(2);
     await page.getByRole('button', { name: 'Pause the cut' }).waitFor();
     await page.getByRole('button', { name: 'Play the cut' }).waitFor();
     expect(await seen.jsonValue()).toEqual(['1', '3']);
