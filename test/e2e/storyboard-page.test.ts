@@ -141,7 +141,9 @@ async function joinsAgain(page: Page): Promise<void> {
   await expect.poll(() => page.locator('.cut').count()).toBe(2);
   expect(await violations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Play the cut' }).click();
-  await expect.poll(() => page.locator('.timeline .screen video').getAttribute('src')).toMatch(/\/gallery\/cuts\/cut-/u);
+  await expect
+    .poll(() => page.locator('.timeline .screen video').getAttribute('src'))
+    .toMatch(/\/gallery\/cuts\/cut-/u);
 }
 
 /** Plays the cut: each shot in its turn, to the end. */
