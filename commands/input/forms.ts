@@ -299,8 +299,7 @@ async function orderFixed(ports: BotPorts, caller: Caller, values: FormValues, i
   const found = await draftFor(ports, caller, id);
   if ('reply' in found) return found.reply;
   const { draft } = found;
-  const entered = draft.takeOf === undefined ? values : withoutTakes(values);
-  const request = { ...completed(ports.catalog(), entered, asTyped(draft.request)), ...mediaOf(entered) };
+  const request = { ...completed(ports.catalog(), values, asTyped(draft.request)), ...mediaOf(values) };
   return orderFilledIn(ports, caller, { ...draft, request });
 }
 
@@ -315,15 +314,8 @@ async function orderInserted(
   if ('reply' in inserted) return inserted.reply;
   const { identity, next } = inserted;
   const { prompt: _, ...settings } = settingsOf(next.request);
-  const entered = withoutTakes(values);
-  const request = { ...completed(ports.catalog(), entered, settings), ...mediaOf(entered) };
+  const request = { ...completed(ports.catalog(), values, settings), ...mediaOf(values) };
   return orderFilledIn(ports, caller, { ...identity, request });
-}
-
-/** Returns the values of the form of a shot, which is one clip. */
-function withoutTakes(values: FormValues): FormValues {
-  const { takes: _, ...others } = values;
-  return others;
 }
 
 /** Adds the values of the original to those of a form, which may not have a field for each, as far as they fit. */
@@ -332,9 +324,10 @@ function completed(catalog: Catalog, values: FormValues, original: RequestDraft)
   return { ...fitRequest(catalog, { ...original, ...entered }).request, ...entered };
 }
 
-/** Orders a request from a form; each submission is a separate order unless it has a key. */
+/** Orders a request from a form; each submission is a separate order unless it has a key. A shot is one clip. */
 async function orderFilledIn(ports: BotPorts, caller: Caller, order: Kept): Promise<Reply> {
-  const { request, ...identity } = order;
+  const { request: entered, ...identity } = order;
+  const request = identity.takeOf === undefined ? entered : { ...entered, takes: undefined };
   const checked = checkRequest(ports.catalog(), request);
   const placed = await placeOrder(ports, caller, checked, identity);
   if (placed.ok || 'offer' in placed || placed.buttons !== undefined) return placedReply(placed);

@@ -90,7 +90,7 @@ export async function callerOf(
       isThread: channel !== undefined && isThread(channel),
       isPrivate: channel?.type === ChannelType.PrivateThread,
       source: isSeenByAll ? message.id : null,
-      below: cardChannel === null ? null : channelId,
+      below: null,
       within: cardChannel === null ? null : channelId,
       permissions: permissionsIn(interaction.app_permissions),
     }),

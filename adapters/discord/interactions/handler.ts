@@ -407,13 +407,13 @@ export class InteractionHandler {
     { answer, caller }: Pick<Context, 'answer' | 'caller'>,
     { id, card, private: own = card }: ReplyOf<'offer'>,
   ): Promise<void> {
-    const { guild, hasBot, below } = readAddress(caller.address);
+    const { guild, hasBot, within } = readAddress(caller.address);
     if (await answer.takesAnswers()) {
       await answer.privately(renderCard(own, { guild }));
       if ((await answer.outcome) !== 'lost') return;
     }
     const { messages, logger } = this.#options;
-    if (hasBot) await messages.offer(id, below ?? caller.channel, renderOffer(card, caller.user, guild));
+    if (hasBot) await messages.offer(id, within ?? caller.channel, renderOffer(card, caller.user, guild));
     else logger.info({ event: 'discord_offer_dropped', channel: caller.channel }, 'bot not in channel, offer dropped');
   }
 

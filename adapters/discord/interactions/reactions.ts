@@ -42,8 +42,8 @@ export class Reactions {
     const isManager = await this.#isManager(reaction);
     const cardChannel = await threads.cardChannelOf(channel);
     // A reaction names only its thread. Nothing is bought while its channel's budget is unknown.
-    const isInThread = cardChannel === null && action === 'retry' && guild !== undefined;
-    const parent = isInThread ? await permissions.parentOf(channel) : null;
+    const mayBeInThread = cardChannel === null && action === 'retry' && guild !== undefined;
+    const parent = mayBeInThread ? await permissions.parentOf(channel) : null;
     const caller = await this.#withName(reactorOf(reaction, { team, isManager, parent, cardChannel }), reaction);
     const reply = await bot.react(caller, await this.#taskMessage(reaction), emoji.name);
     if (reply?.kind === 'task') await bot.show(reply.task);
@@ -141,7 +141,7 @@ function reactorOf(
       isThread: cardChannel !== null,
       isPrivate: false,
       source: null,
-      below: cardChannel === null ? null : channel,
+      below: null,
       within: cardChannel === null ? null : channel,
       permissions: null,
     }),

@@ -41,8 +41,6 @@ export interface MessageRecord {
 
 /** Thread that was started at a card. */
 interface ThreadRecord {
-  /** The channel of the card. */
-  readonly channel: string;
   /** False: there can be none, or it is gone. */
   readonly isOpen: boolean;
 }
@@ -239,7 +237,7 @@ interface Address {
   readonly isPrivate: boolean;
   /** The message whose button was pressed: the response is a reply to it. */
   readonly source: string | null;
-  /** The message of the card that it belongs below, also where it is in the thread of that card; `null` for none. */
+  /** The message of the card that it belongs below; `null` for none but that of the thread that it came from. */
   readonly below: string | null;
   /** The thread of a card that the interaction was in; `null` if it was in none. */
   readonly within: string | null;

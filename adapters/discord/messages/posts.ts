@@ -102,7 +102,8 @@ export class TaskPosts {
     const { records, pending, threads } = this.#options;
     const known = await records.posted('task', task);
     if (known !== undefined) return known;
-    const { token: given, hasBot, source, within, below: card } = readAddress(origin.address);
+    const { token: given, hasBot, source, within, below: own } = readAddress(origin.address);
+    const card = own ?? within;
     const outcome = (await pending.get(origin.interaction)) ?? null;
     const token = await this.#usable(this.#alive(given), origin.interaction, outcome);
     const below = hasBot && card !== null ? await threads.placeBelow(card, origin) : null;
@@ -332,8 +333,7 @@ export class TaskPosts {
     { channel, replyTo, address }: Origin,
     { body, sinceMs, below }: First & { readonly below: PlaceBelow | null },
   ): Promise<MessageRef> {
-    const { hasBot, below: card } = readAddress(address);
-    if (!hasBot) {
+    if (!readAddress(address).hasBot) {
       throw new DailiesError(`showing task ${task}: the bot itself is not in channel ${channel}`, {
         code: 'missing_permission',
         retryable: false,
@@ -344,13 +344,13 @@ export class TaskPosts {
     const isIt = ({ components }: APIMessage): boolean => JSON.stringify(components ?? []).includes(button);
     const key = `task:${task}`;
     const message = { ...body, flags: body.flags | IS_SILENT };
-    if (below?.isThread === true && card !== null) {
+    if (below?.isThread === true) {
       try {
         return await this.#findOrPost({ key, channel: below.channel, message, isIt }, sinceMs);
       } catch (thrown) {
         // Someone deleted it, or the bot may not post in threads: the channel takes the message.
         if (!takesNoMessage(asDailiesError(thrown, 'posting in a thread'))) throw thrown;
-        await this.#options.threads.close(card);
+        await this.#options.threads.close(below.channel);
       }
     }
     const there = {

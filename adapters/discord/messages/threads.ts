@@ -51,9 +51,7 @@ export class Threads {
 
   /** Gives up the thread of a card, which takes no message. */
   async close(card: string): Promise<void> {
-    const { records } = this.#options;
-    const { channel } = (await records.thread(card)) ?? {};
-    if (channel !== undefined) await records.threaded(card, { channel, isOpen: false });
+    await this.#options.records.threaded(card, { isOpen: false });
   }
 
   /** @returns whether there is one */
@@ -72,7 +70,7 @@ export class Threads {
       failure === null || errorResponseOf(failure)?.code === RESTJSONErrorCodes.ThreadAlreadyCreatedForMessage;
     if (!isOpen)
       logger.info({ event: 'discord_thread_refused', channel, message, err: failure }, 'posting shots in the channel');
-    await records.threaded(message, { channel, isOpen });
+    await records.threaded(message, { isOpen });
     return isOpen;
   }
 }
